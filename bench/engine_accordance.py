@@ -12,7 +12,7 @@ from engine_counting import Counted
 from accordance import check_value
 from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.rubric import NODE_RUBRIC
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.project.home import Home
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
@@ -120,14 +120,14 @@ class Idle:
         """The contract of actions."""
         return {}
 
-    def run(self, attempt: TaskAttempt, _: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, _: threading.Event) -> RunOutcome:
         """Answer."""
         message = (
             action(attempt.task_id)
             if attempt.kind == "action"
             else review(attempt.task_id)
         )
-        return Produced(raw=json.dumps(message).encode())
+        return RunOutcome(raw=json.dumps(message).encode())
 
 
 class Ended:

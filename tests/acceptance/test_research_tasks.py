@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.research.handoffs import Known, answers_by_agent
+from accordance.domain.research.handoffs import KnownFacts, answers_by_agent
 from accordance.domain.research.workflow import Workflow, build_workflow
 from accordance.domain.research.workflow_plan import plan_of
 from tests.acceptance.cli import accordance
@@ -260,7 +260,7 @@ def handed_over(**asked: object) -> Message:
         handoff("question-shaper", "theory-architect"),
         typed(example("handoff-2"), "handoff"),
     ]
-    workflow = build_workflow(request(**asked), handoffs, Known(REGISTRY, answers))
+    workflow = build_workflow(request(**asked), handoffs, KnownFacts(REGISTRY, answers))
     assert isinstance(workflow, Workflow)
     return dict(plan_of(workflow, REGISTRY, "2026-03-04T10:00:00Z"))
 
@@ -316,7 +316,7 @@ def test_who_goes_on_after_a_handoff_knows_what_came_before(
 def test_a_handoff_without_a_condition_is_a_persons_decision(tmp_path: Path) -> None:
     """Nobody gets the task before somebody has said yes."""
     unsaid = changed(example("handoff-2"), "condition", ...)
-    known = Known(
+    known = KnownFacts(
         REGISTRY,
         answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY),
     )

@@ -28,7 +28,7 @@ from accordance.domain.spending import Spending
 from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import build_prompt
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 from accordance.judging import examining, task_input
 from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import rejudge
@@ -60,7 +60,7 @@ pytestmark = pytest.mark.skipif(
 SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() and time.sleep(10**6)'"
 
 
-FAULT = Produced(fault=Fault.TIMED_OUT, text="too long")
+FAULT = RunOutcome(fault=Fault.TIMED_OUT, text="too long")
 WRONG = "def last(items):\n    return items[0]\n"
 
 
@@ -127,11 +127,11 @@ def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:
     shop, job = begun(tmp_path)
     opinions: list[Opinion] = []
 
-    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
         for text in (WRONG, FIXED):
             (work / "src/app.py").write_text(text)
             opinions.append(opinion(hand_in(work)))
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     produced = shop.carry_out(job, a_choice(), agent)
     assert [(one.done, one.reason_code) for one in opinions] == [
@@ -180,12 +180,12 @@ def test_nothing_is_found_out_twice(
             len(calls) for calls in (preflights, readings, checks, walks, copies)
         )
 
-    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
         seen.append(counts())
         assert opinion(hand_in(work)).done
         seen.append(counts())
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     shop, job = begun(tmp_path)
     produced = shop.carry_out(job, a_choice(), agent)
@@ -210,14 +210,14 @@ def test_which_submission_counts(
     shop, job = begun(tmp_path)
     texts = {"bad": b"{}", "worse": b"[]"}
 
-    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
         texts["good"] = hand_in(work)
         submission = work / FOLDER / "submit.json"
         submission.unlink()
         if left is not None:
             submission.write_bytes(texts[left])
-        return Produced(raw=texts[spoken])
+        return RunOutcome(raw=texts[spoken])
 
     assert shop.carry_out(job, a_choice(), agent).raw == texts[counts]
 
@@ -275,9 +275,9 @@ def test_a_task_without_tests_is_begun(tmp_path: Path) -> None:
     """Whoever makes the change says how it was tested, and that is run."""
     shop, job = begun(tmp_path, allowedTests=[])
 
-    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     produced = shop.carry_out(job, a_choice(), agent)
     assert produced.judged is not None, produced
@@ -309,9 +309,9 @@ def test_what_follows_is_what_the_verdict_says(
     """A run asks the next stronger model after each failure, so that is its verdict's next action."""
     shop, job = begun(tmp_path)
 
-    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(WRONG)
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     produced = shop.carry_out(
         job, replace(a_choice(model), tiers=tiers, tier=tiers.get(model or "")), agent
@@ -326,7 +326,7 @@ def test_an_opinion_is_about_the_tree_as_it_is(tmp_path: Path) -> None:
     shop, job = begun(tmp_path)
     opinions: list[Opinion] = []
 
-    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
         raw = hand_in(work)
         (work / FOLDER / "report.md").unlink()
@@ -335,7 +335,7 @@ def test_an_opinion_is_about_the_tree_as_it_is(tmp_path: Path) -> None:
         opinions.append(opinion(raw))
         (work / "artifacts").unlink()
         (work / "elsewhere").rename(work / "artifacts")
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     produced = shop.carry_out(job, a_choice(), agent)
     assert not opinions[0].done
@@ -349,7 +349,7 @@ def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         answers: list[Future[Opinion]] = []
 
-        def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+        def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
             asked.append(opinion)
             (work / "src/app.py").write_text(FIXED)
             (work / "src/slow").touch()
@@ -358,7 +358,7 @@ def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
             while not list(work.parent.glob("private/opinion-1/scratch/*runs/01.log")):
                 time.sleep(0.01)  # until its tests run; they would for ever
             (work / "src/slow").unlink()
-            return Produced(raw=hand_in(work, SLOW, TEST))
+            return RunOutcome(raw=hand_in(work, SLOW, TEST))
 
         produced = shop.carry_out(job, a_choice(), agent)
         assert [one.result(60).text for one in answers] == ["The run is over."] * 2
@@ -387,20 +387,20 @@ def test_a_task_bounds_its_change_and_its_attempts(tmp_path: Path) -> None:
 # -- several runs of one attempt: a worker that was thought dead, a run that was cut off
 
 
-def fixed(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+def fixed(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
     """A good agent."""
     (work / "src/app.py").write_text(FIXED)
-    return Produced(raw=hand_in(work))
+    return RunOutcome(raw=hand_in(work))
 
 
-def wrong(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+def wrong(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
     """A bad one."""
     (work / "src/app.py").write_text(WRONG)
-    return Produced(raw=hand_in(work))
+    return RunOutcome(raw=hand_in(work))
 
 
 def settled(
-    shop: Workshop, produced: Produced, *, holds: bool = True
+    shop: Workshop, produced: RunOutcome, *, holds: bool = True
 ) -> dict[str, Any]:
     """What the ledger makes of a run; the transaction may come to nothing."""
     ledger = open_ledger(shop.home.ledger)
@@ -434,8 +434,8 @@ def test_a_worker_that_was_thought_dead_takes_nothing_from_the_other(
     """It ends while the other works: each has its own clone, and removes no more than that."""
     shop, job = begun(tmp_path)
 
-    def takes_over(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
-        slow = Produced(fault=Fault.TIMED_OUT, text="too long")
+    def takes_over(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
+        slow = RunOutcome(fault=Fault.TIMED_OUT, text="too long")
         assert shop.carry_out(job, a_choice(), lambda *_: slow) is slow
         assert shop.carry_out(job, a_choice(), wrong).judged is not None
         return fixed(work, opinion)
@@ -563,13 +563,13 @@ def test_what_was_done_is_kept_before_it_is_judged(
     shop, job = begun(tmp_path)
     memory = Notebook()
 
-    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
-        about = Produced(
+        about = RunOutcome(
             raw=hand_in(work),
             spending=SPENT,
             exit_code=3,
-            seen=(Seen("agent", {"session": "s"}),),
+            seen=(Observation("agent", {"session": "s"}),),
         )
         return (
             about
@@ -595,9 +595,9 @@ def test_work_on_another_base_is_done_again(tmp_path: Path) -> None:
     shop, job = begun(tmp_path)
     memory = Notebook()
 
-    def agent(work: Path, _: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
-        return Produced(raw=hand_in(work))
+        return RunOutcome(raw=hand_in(work))
 
     assert shop.carry_out(job, a_choice(), agent, memory).judged is not None
     git(shop.repository, "commit", "--quiet", "--allow-empty", "--message=next")
@@ -616,7 +616,7 @@ def test_what_cannot_be_judged_was_paid_for_all_the_same(
 
     monkeypatch.setattr(concluding, "judge_on", fails)
     produced = shop.carry_out(
-        job, a_choice(), lambda work, _: Produced(raw=hand_in(work), spending=SPENT)
+        job, a_choice(), lambda work, _: RunOutcome(raw=hand_in(work), spending=SPENT)
     )
     assert (produced.fault, produced.spending) == (Fault.CRASHED, SPENT)
     assert produced.text == "the change could not be judged: the disk is full"
@@ -626,12 +626,12 @@ def test_a_change_that_has_cost_too_much_is_not_accepted(tmp_path: Path) -> None
     """By what was seen of the run; the verdict can be reached again from its bundle."""
     shop, job = begun(tmp_path)
 
-    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+    def agent(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
         (work / "src/app.py").write_text(FIXED)
         assert opinion(
             hand_in(work)
         ).done  # while it runs, nobody knows what it will have cost
-        return Produced(raw=hand_in(work), spending=SPENT)
+        return RunOutcome(raw=hand_in(work), spending=SPENT)
 
     produced = shop.carry_out(
         replace(job, budget=Budget(tokens=154)), a_choice(), agent

@@ -22,7 +22,7 @@ from accordance.domain.facts import (
     PathChange,
     SelftestFacts,
 )
-from accordance.domain.inheritance import beyond
+from accordance.domain.inheritance import path_beyond
 from accordance.domain.judging import History, judge
 from accordance.domain.patch import read_patch
 from accordance.domain.roles import ROLES, role_from
@@ -183,7 +183,7 @@ def pins_subset(line: Line) -> dict[str, Any]:
         )
     except InvalidPattern:
         return {"subset": False}
-    return {"subset": beyond(child, parent) is None}
+    return {"subset": path_beyond(child, parent) is None}
 
 
 def escalation(line: Line) -> dict[str, Any]:

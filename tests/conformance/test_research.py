@@ -17,9 +17,9 @@ from accordance.contracts.phases import phase_completion
 from accordance.domain.research.chains import Passing, chain_faults
 from accordance.domain.research.collapse import (
     COLLAPSED_BELOW,
-    choice_of,
     collapse,
     diversity,
+    selection_of,
     tally_answers,
 )
 from accordance.domain.research.handoffs import computed_checks, false_claims
@@ -179,7 +179,7 @@ def harness_report(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
     It compares names to the letter and divides by the distinct answers.
     """
-    counts = Counter(choice_of(run).selected for run in runs)
+    counts = Counter(selection_of(run).selected for run in runs)
     reachable = math.log2(len(counts))
     entropy = diversity(counts.values()).entropy_bits
     score = entropy / reachable if reachable else 0

@@ -10,8 +10,8 @@ import pytest
 
 from accordance.domain.faults import Fault
 from accordance.executors.programs import cannot_run
-from accordance.executors.protocol import Produced, RunLimits
-from accordance.executors.run_folder import read_left, tail
+from accordance.executors.protocol import RunLimits, RunOutcome
+from accordance.executors.run_folder import read_file_inside, tail
 from accordance.workspace.errors import UnsafeName
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when
@@ -223,7 +223,7 @@ def test_only_ordinary_files_inside_the_folder_are_read(tmp_path: Path) -> None:
     (work / "plain").write_text("plain text")
     os.mkfifo(work / "pipe")
     read = {
-        name: read_left(work, name, 5)
+        name: read_file_inside(work, name, 5)
         for name in (
             "link",
             "way/secret",
@@ -256,8 +256,8 @@ def test_last_words_are_the_end_of_a_log(tmp_path: Path) -> None:
 def test_a_run_ends_with_a_message_or_a_fault() -> None:
     """Never with both or neither; what was seen can be written down."""
     with pytest.raises(ValueError, match="either a message or a fault"):
-        Produced()
+        RunOutcome()
     with pytest.raises(ValueError, match="either a message or a fault"):
-        Produced(raw=b"{}", fault=Fault.CUT)
-    assert Produced(raw=b"{}").to_json()["bytes"] == 2
-    assert Produced(fault=Fault.CUT).to_json()["code"] == "EXECUTOR_ERROR"
+        RunOutcome(raw=b"{}", fault=Fault.CUT)
+    assert RunOutcome(raw=b"{}").to_json()["bytes"] == 2
+    assert RunOutcome(fault=Fault.CUT).to_json()["code"] == "EXECUTOR_ERROR"

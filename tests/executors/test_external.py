@@ -21,7 +21,7 @@ from mcp_types import CallToolResult
 from accordance.cli.main import run
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
-from accordance.executors.tool_server import serve, server_of
+from accordance.executors.tool_server import make_server, serve
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
@@ -481,7 +481,7 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
             anyio.wrap_file(Patient(f"{line}\n{ping}\n")),
             anyio.wrap_file(spoken),
         )
-        await serve(server_of([], "nothing"), heard, said)
+        await serve(make_server([], "nothing"), heard, said)
 
     anyio.run(talk)
     answers = [json.loads(one) for one in spoken.getvalue().splitlines()]

@@ -17,9 +17,9 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import (
     ASKED_AGAIN,
     MODEL_CALL,
-    Produced,
+    Observation,
     RunLimits,
-    Seen,
+    RunOutcome,
 )
 from tests.executors.assignments import (
     BAD_ACTION,
@@ -36,7 +36,7 @@ PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
 
 def ask(
     server: Server, tmp_path: Path, limits: RunLimits | None = None, **said: Any
-) -> Produced:
+) -> RunOutcome:
     """Ask the scripted model once."""
     said = {"provider": "openai", "model": "fake-model", **said}
     url = (
@@ -50,7 +50,7 @@ def ask(
     )
 
 
-def calls_of(produced: Produced) -> list[Seen]:
+def calls_of(produced: RunOutcome) -> list[Observation]:
     """The calls of the model that were noticed, beside other things."""
     return [one for one in produced.seen if one.what == MODEL_CALL]
 

@@ -11,7 +11,7 @@ import pytest
 
 from accordance.executors import code_map as mapping
 from accordance.executors.code_map import code_map
-from accordance.executors.showing import LARGEST_FILE, show
+from accordance.executors.shown_files import LARGEST_FILE, show
 
 FILES: Mapping[str, bytes] = {
     "src/app.py": b"def last(items): ...\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 from accordance.executors.redaction import KeyMask, withhold, without_key
 
 KEY = "sk-very-secret"
@@ -37,18 +37,18 @@ def test_a_key_is_replaced(text: str, key: str, left: str) -> None:
 
 def test_a_key_is_replaced_in_all_that_is_kept() -> None:
     """However deep; what is no text stays as it is, and so does the message."""
-    seen = Seen("x", {"why": KEY, "list": [KEY, 1, {KEY: KEY}], "none": None})
+    seen = Observation("x", {"why": KEY, "list": [KEY, 1, {KEY: KEY}], "none": None})
     produced = withhold(
-        Produced(fault=Fault.CRASHED, text=f"it said {KEY}", seen=(seen,)), KEY
+        RunOutcome(fault=Fault.CRASHED, text=f"it said {KEY}", seen=(seen,)), KEY
     )
     assert produced.text == "it said [key]"
     assert produced.seen == (
-        Seen(
+        Observation(
             "x",
             {"why": "[key]", "list": ["[key]", 1, {"[key]": "[key]"}], "none": None},
         ),
     )
-    message = Produced(raw=KEY.encode())
+    message = RunOutcome(raw=KEY.encode())
     assert withhold(message, KEY) == message
 
 

@@ -18,7 +18,7 @@ from accordance import Judgement
 from accordance.domain.facts import Snapshot
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import read_task
-from accordance.project.policy import Gateway
+from accordance.project.policy import JudgingPolicy
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.evidence import evidence_folder
@@ -205,7 +205,9 @@ class Stage:
             before=self.before,
             private=self.place / "private",
         )
-        how = JudgeOptions(gateway=Gateway(limits=LIMITS), bundles=self.place / "kept")
+        how = JudgeOptions(
+            gateway=JudgingPolicy(limits=LIMITS), bundles=self.place / "kept"
+        )
         return judge_on(
             ground, read_task(self.task), json.dumps(self.submit).encode(), how
         )

@@ -9,10 +9,10 @@ from sqlalchemy import Engine
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
 from accordance.executors.prompt_building import BuiltPrompt
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 from accordance.store.answers import AnswersInLedger
 from accordance.work.reviewing import review_plan
-from accordance.work.run_log import KeptAnswers, RunOf, keep_prompt, keep_report
+from accordance.work.run_log import KeptAnswers, RunKey, keep_prompt, keep_report
 from tests.ledger.project import Project, asking, encoded, failing
 from tests.ledger.test_answers import kept
 from tests.ledger.test_verifying import eventful
@@ -35,7 +35,7 @@ def everything(project: Project, engine: Engine) -> None:
 
 
 def _a_run(project: Project) -> None:
-    run = RunOf(plan_id=PLAN, task_id="b", kind="action", attempt=3)
+    run = RunKey(plan_id=PLAN, task_id="b", kind="action", attempt=3)
     prompt = Prompt(
         (Part("system", "shared.v1", "Rules."), Part("user", "task", "Write it."))
     )
@@ -43,8 +43,8 @@ def _a_run(project: Project) -> None:
         keep_prompt(tx, run, BuiltPrompt(prompt, ()), executor="model", model="big")
     KeptAnswers(project.ledger, run).keep("asked", {"text": "an answer"})
     spent = Spending(read=7, cost=0.5, calls=1)
-    produced = Produced(
-        raw=b"{}", spending=spent, seen=(Seen("a word", {"on": "the way"}),)
+    produced = RunOutcome(
+        raw=b"{}", spending=spent, seen=(Observation("a word", {"on": "the way"}),)
     )
     with project.ledger.write() as tx:
         keep_report(tx, run, produced.to_json())

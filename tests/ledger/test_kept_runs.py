@@ -16,14 +16,14 @@ from accordance.domain.spending import Spending
 from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.executors.prompt_building import BuiltPrompt
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 from accordance.runtime.budgets import budget_left
 from accordance.work.assignment import assignment
 from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.rebuilding import ModelCall, calls_in, messages_of
 from accordance.work.run_log import (
     KeptAnswers,
-    RunOf,
+    RunKey,
     keep_prompt,
     keep_report,
     rebuilt,
@@ -50,7 +50,7 @@ def told(
     told: BuiltPrompt = TOLD,
 ) -> None:
     """An executor is told something."""
-    run = RunOf(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
+    run = RunKey(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
     with project.ledger.write() as tx:
         keep_prompt(tx, run, told, executor="model", model="big")
 
@@ -63,8 +63,8 @@ def ran(
     **seen: Any,
 ) -> None:
     """And says something."""
-    produced = Produced(**({"raw": b"{}"} | seen))
-    run = RunOf(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
+    produced = RunOutcome(**({"raw": b"{}"} | seen))
+    run = RunKey(plan_id=PLAN, task_id=task, kind=kind, attempt=attempt)
     with project.ledger.write() as tx:
         keep_report(tx, run, produced.to_json())
 
@@ -95,7 +95,9 @@ def test_runs_are_told_apart(project: Project) -> None:
     project.runs(small_plan())
     told(project, told=BuiltPrompt(Prompt((Part("user", "task", "First."),))))
     told(project)  # the first was cut off
-    ran(project, spending=spending(5), seen=(Seen("model_call", {"said": "{}"}),))
+    ran(
+        project, spending=spending(5), seen=(Observation("model_call", {"said": "{}"}),)
+    )
     told(project, kind="review")
     ran(project, kind="review")
     ran(project, attempt=2, raw=None, fault=Fault.TOO_LONG, text="too much to tell")
@@ -124,7 +126,7 @@ def test_the_calls_of_a_run_that_was_cut_off(project: Project) -> None:
     """Its answers were kept on the way; the run that goes on from there has them too, one with another prompt has not."""
     project.runs(small_plan())
     answers = KeptAnswers(
-        project.ledger, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1)
+        project.ledger, RunKey(plan_id=PLAN, task_id="a", kind="action", attempt=1)
     )
     told(project)
     answers.keep("1", {"told": None, "text": "x" * 30_000})
@@ -178,7 +180,7 @@ def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(
     assert _errors_told(project) == []
     rejected = project.submit("a", b"{}", attempt=1).content["messages"]
     assert _errors_told(project) == rejected
-    seen = Produced(fault=Fault.TIMED_OUT, text="it took longer than 5 s").to_json()
+    seen = RunOutcome(fault=Fault.TIMED_OUT, text="it took longer than 5 s").to_json()
     with project.ledger.write() as tx:
         fail_in(tx, "a", 2, seen)
     project.submit("a", b"late", attempt=1)
@@ -187,7 +189,7 @@ def test_the_next_attempt_is_told_why_the_last_run_brought_nothing(
         "No message came: The run took longer than allowed (it took longer than 5 s). Do less, and answer in time.",
     ]
     with project.ledger.write() as tx:
-        fail_in(tx, "a", 3, Produced(fault=Fault.SERVER_ERROR, text="500").to_json())
+        fail_in(tx, "a", 3, RunOutcome(fault=Fault.SERVER_ERROR, text="500").to_json())
     assert _errors_told(project)[len(rejected) :] == [
         "No message came: The endpoint failed (500)."
     ]
@@ -202,7 +204,7 @@ def test_a_reviewers_fault_is_not_the_authors(project: Project) -> None:
     project.submit("a")
     assert isinstance(project.take(), Taken)
     with project.ledger.write() as tx:
-        fail_in(tx, "a", 1, Produced(fault=Fault.SILENT, text="nothing").to_json())
+        fail_in(tx, "a", 1, RunOutcome(fault=Fault.SILENT, text="nothing").to_json())
     project.review("a", 60)
     assert _errors_told(project) == []
 
@@ -293,11 +295,11 @@ def test_a_person_gives_a_task_a_new_budget(project: Project) -> None:
     project.runs(small_plan())
     assert project.takes() == "a"
     with project.ledger.write() as tx:
-        report = Produced(
+        report = RunOutcome(
             fault=Fault.OVER_BUDGET, text="used up", spending=spending(120)
         ).to_json()
         keep_report(
-            tx, RunOf(plan_id=PLAN, task_id="a", kind="action", attempt=1), report
+            tx, RunKey(plan_id=PLAN, task_id="a", kind="action", attempt=1), report
         )
         assert fail_in(tx, "a", 1, report).content["reason_code"] == "BUDGET_EXCEEDED"
     assert project.state("a") == "DEAD_LETTER"
@@ -310,7 +312,7 @@ def test_a_person_gives_a_task_a_new_budget(project: Project) -> None:
 
 
 def report(fault: Fault = Fault.CRASHED, text: str = "it broke") -> dict[str, Any]:
-    return Produced(fault=fault, text=text).to_json()
+    return RunOutcome(fault=fault, text=text).to_json()
 
 
 def test_a_reviewer_that_breaks_down_costs_the_product_nothing(
@@ -381,7 +383,7 @@ def test_what_is_no_longer_kept_shows(
     on_sqlite.runs(small_plan())
     told(on_sqlite)
     told(on_sqlite, "b")
-    ran(on_sqlite, seen=(Seen("model_call", {}),))
+    ran(on_sqlite, seen=(Observation("model_call", {}),))
     assert on_sqlite.verify().holds
     assert _below(tmp_path, statement)
     assert any(said in one for one in getattr(on_sqlite.verify(), where))

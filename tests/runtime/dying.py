@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime import reconciling, workers, workflow
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.ports import VERSION, TaskAttempt
@@ -29,7 +29,7 @@ def die(*_: Any) -> None:
 def work(place: str, folder: Path, point: str) -> None:
     """Work until the point."""
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         with (folder / "ran.log").open("a") as log:
             log.write(f"{one.task_id} {one.kind} {one.number}\n")
         if point == "run":

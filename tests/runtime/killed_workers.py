@@ -21,7 +21,7 @@ from pathlib import Path
 from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import LedgerError
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.workers import worker_name
 from accordance.work.tasks import NoTaskReason, retry
@@ -40,7 +40,7 @@ def work(place: str, folder: Path, seed: int, *, shared: bool) -> NoTaskReason |
     dice = random.Random(seed)
     log = (folder / LOG).open("ab", buffering=0)
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         name = f"{os.getpid()} {one.task_id} {one.kind} {one.number}"
         log.write(f"begin {name}\n".encode())
         if not (folder / HURRY).exists():  # so that there is work left to be killed at

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from accordance import Accepted, check_value
 from accordance.audit.verifying import verify_plan
 from accordance.domain.records import MessageRecord, Rules, TaskRecord, VerdictRecord
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.project.home import Home
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
@@ -27,7 +27,7 @@ from tests.reviews import node_review
 
 QUEUE = {"q": Bound(runs=4)}
 
-Run: TypeAlias = Callable[[TaskAttempt, threading.Event], Produced]
+Run: TypeAlias = Callable[[TaskAttempt, threading.Event], RunOutcome]
 QueueOf: TypeAlias = Callable[[TaskRecord], str | None]
 
 
@@ -41,17 +41,17 @@ def lanes(tasks: int, wide: int = 4) -> Message:
     return plan([node("root", "GOAL"), *(node(name) for name in names)], edges)
 
 
-def said(one: TaskAttempt, text: str = "text") -> Produced:
+def said(one: TaskAttempt, text: str = "text") -> RunOutcome:
     """What a good executor says."""
     message = (
         product(one.task_id, text)
         if one.kind == "action"
         else node_review(one.task_id, 95)
     )
-    return Produced(raw=json.dumps(message).encode())
+    return RunOutcome(raw=json.dumps(message).encode())
 
 
-def good(one: TaskAttempt, _: threading.Event) -> Produced:
+def good(one: TaskAttempt, _: threading.Event) -> RunOutcome:
     """A good executor."""
     return said(one)
 
@@ -81,7 +81,7 @@ class ScriptedAttempts:
         """Actions are held to the contract of actions."""
         return {}
 
-    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:
         """One run."""
         return self.run_with(attempt, stop)
 

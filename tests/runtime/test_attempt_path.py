@@ -13,7 +13,7 @@ import pytest
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import Offers, QueuedAttempt
@@ -50,10 +50,10 @@ class Parts:
     signals: Signals = field(default_factory=Signals)
     met: list[str] = field(default_factory=list)
 
-    def path(self, produced: Produced) -> AttemptPath:
+    def path(self, produced: RunOutcome) -> AttemptPath:
         """The path through these parts, with an executor that produces this."""
 
-        def run(*_: object) -> Produced:
+        def run(*_: object) -> RunOutcome:
             self._meet("run")
             return produced
 
@@ -207,14 +207,14 @@ def test_a_listener_that_fails(on: Stage, attempt: TaskAttempt) -> None:
 @pytest.mark.parametrize(
     "produced",
     [
-        Produced(raw=b'{"\xff": 1}'),
-        Produced(raw=b""),
-        Produced(fault=Fault.TIMED_OUT, text="too long"),
-        Produced(raw=b"{}", judged={"verdict": {"outcome": "DONE"}}),
+        RunOutcome(raw=b'{"\xff": 1}'),
+        RunOutcome(raw=b""),
+        RunOutcome(fault=Fault.TIMED_OUT, text="too long"),
+        RunOutcome(raw=b"{}", judged={"verdict": {"outcome": "DONE"}}),
     ],
     ids=["bytes that are no text", "an empty message", "a fault", "a change"],
 )
-def test_what_is_kept_comes_back(produced: Produced) -> None:
+def test_what_is_kept_comes_back(produced: RunOutcome) -> None:
     """To the last bit, through JSON."""
     kept = KeptRun.of(produced)
     assert KeptRun.from_json(json.loads(json.dumps(kept.to_json()))) == kept

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from accordance.executors.protocol import Produced
-from accordance.work.run_log import KeptAnswers, RunOf, keep_report
+from accordance.executors.protocol import RunOutcome
+from accordance.work.run_log import KeptAnswers, RunKey, keep_report
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import Stage
 
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
-RUN = RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=1)
+RUN = RunKey(plan_id=PLAN, task_id="a", kind="review", attempt=1)
 
 
 def test_answers_count_until_the_run_has_ended(on: Stage) -> None:
@@ -20,11 +20,11 @@ def test_answers_count_until_the_run_has_ended(on: Stage) -> None:
     assert answers.recall("q") == {"text": "héllo"}
     assert (
         KeptAnswers(
-            on.ledger, RunOf(plan_id=PLAN, task_id="a", kind="review", attempt=2)
+            on.ledger, RunKey(plan_id=PLAN, task_id="a", kind="review", attempt=2)
         ).recall("q")
         is None
     )
     with on.ledger.write() as tx:
-        keep_report(tx, RUN, Produced(raw=b"{}").to_json())
+        keep_report(tx, RUN, RunOutcome(raw=b"{}").to_json())
     assert answers.recall("q") is None
     assert on.holds()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from dbos._sys_db import SystemDatabase
 
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
@@ -148,7 +148,7 @@ def test_work_in_the_queue_of_an_executor_that_is_gone(on: Stage) -> None:
     """It was renamed after a process had been killed: the task goes to whoever is there now."""
     on.brings(lanes(2, wide=2))
 
-    def stop(one: TaskAttempt, _: threading.Event) -> Produced:
+    def stop(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         first.stop()
         return said(one)
 

@@ -20,7 +20,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.spending import Spending
 from accordance.errors import LedgerError, NoExecutor, UnknownModel
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.ports import AttemptSteps, TaskAttempt
@@ -118,8 +118,8 @@ def test_a_fault_of_each_kind_is_ruled(
 ) -> None:
     """Tried again while that may help, else a person is asked, or it is given up; our report stands in the ledger and verifies."""
 
-    def run(_: TaskAttempt, __: threading.Event) -> Produced:
-        return Produced(fault=fault, text="it went wrong")
+    def run(_: TaskAttempt, __: threading.Event) -> RunOutcome:
+        return RunOutcome(fault=fault, text="it went wrong")
 
     monkeypatch.setattr(AttemptPath, "_let_rest", lambda *_: None)
     on.brings(ONE).runner(run).until_it_rests()
@@ -136,11 +136,11 @@ def test_a_fault_of_each_kind_is_ruled(
 def test_a_reviewer_that_fails_is_not_the_tasks_fault(on: Stage, fault: Fault) -> None:
     """The product waits for another review, then for a person."""
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         return (
             said(one)
             if one.kind == "action"
-            else Produced(fault=fault, text="it went wrong")
+            else RunOutcome(fault=fault, text="it went wrong")
         )
 
     assert on.brings(ONE).runner(run).until_it_rests() is NoTaskReason.WAITING
@@ -164,7 +164,7 @@ def test_an_executor_that_raises_has_failed(
 ) -> None:
     """The attempt has failed and says why; the run goes on."""
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         if one.task_id == "n0000":
             raise error
         return said(one)
@@ -178,13 +178,13 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
     """Nothing more is paid for; nobody has failed, and when a person lets the plan go on it begins anew."""
     others_run = threading.Barrier(2)
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.number == 1:
             others_run.wait(60)
         if one.task_id == "n0000" or one.number > 1:
             return replace(said(one), spending=Spending(read=200, calls=1))
         assert stop.wait(60)
-        return Produced(
+        return RunOutcome(
             fault=Fault.STOPPED,
             text="it was stopped",
             spending=Spending(read=30, calls=1),
@@ -219,13 +219,13 @@ def test_a_task_that_is_cancelled_while_it_runs_is_stopped(on: Stage) -> None:
     """Soon, and without waiting for its end; the others go on."""
     stopped: list[str] = []
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.task_id != "n0000":
             return said(one)
         cancel(on.ledger, "n0000", by="test", excuse=True)
         assert stop.wait(60)
         stopped.append(one.task_id)
-        return Produced(fault=Fault.STOPPED, text="it was stopped")
+        return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     assert on.brings(flat(3)).runner(run).until_it_rests() is NoTaskReason.FINISHED
     assert (stopped, on.states()["n0000"]) == (["n0000"], "ABANDONED")
@@ -237,10 +237,10 @@ def test_stopping_hands_back_what_runs(on: Stage) -> None:
     on.brings(flat(3))
     begun = threading.Barrier(4)
 
-    def run(_: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(_: TaskAttempt, stop: threading.Event) -> RunOutcome:
         begun.wait(60)
         assert stop.wait(60)
-        return Produced(fault=Fault.STOPPED, text="it was stopped")
+        return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     runner = on.runner(run)
     stop_after(runner, begun.wait)
@@ -257,7 +257,7 @@ def test_a_run_that_does_not_stop_is_not_waited_for(on: Stage) -> None:
     on.brings(ONE)
     let_go, begun = threading.Event(), threading.Event()
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -277,7 +277,7 @@ def test_a_fuse_holds_the_plan_and_what_was_begun_still_counts(on: Stage) -> Non
     """Nothing begins any more; messages of attempts that run are judged like any other."""
     together = threading.Barrier(4)
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         if one.kind == "action":
             together.wait(60)  # all four were begun before the first message came
         return said(one)
@@ -297,7 +297,7 @@ class Crowd:
         self.most: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def run(self, one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(self, one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         with self._lock:
             for name in (one.queue, "all"):
                 self.now[name] = self.now.get(name, 0) + 1
@@ -358,7 +358,7 @@ def test_no_more_begin_in_a_minute_than_may(on: Stage) -> None:
     """What is over the rate waits in its queue."""
     begun: list[str] = []
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.append(one.task_id)
         if len(begun) == 2:
             runner.stop()
@@ -422,7 +422,7 @@ def test_what_somebody_has_taken_up_is_waited_for(on: Stage) -> None:
     assert isinstance(taken, Taken)
     done = threading.Event()
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         if one.task_id == "n0001" and one.kind == "review":
             done.set()
         return said(one)
@@ -463,13 +463,13 @@ def test_what_can_begin_is_found_behind_much_that_cannot(
     )
     over = threading.Event()
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.task_id == "ok":
             if one.kind == "review":
                 over.set()
             return said(one)
         stop.wait(60)
-        return Produced(fault=Fault.STOPPED, text="it was stopped")
+        return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     queues = {"q": Bound(runs=1), "full": Bound(runs=1)}
     queue_of = lambda task: "q" if task.task_id == "ok" else ahead(task)  # noqa: E731
@@ -603,7 +603,7 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
     (on.home.root / "workspace").mkdir()
     (on.home.root / "workspace" / "artifacts").write_text("in the way")
 
-    def paid(one: TaskAttempt, _: threading.Event) -> Produced:
+    def paid(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         return replace(said(one), spending=Spending(read=100, written=20, calls=1))
 
     assert on.runner(paid).until_it_rests() is NoTaskReason.WAITING
@@ -663,10 +663,10 @@ def test_a_provider_that_asks_for_a_pause_gets_it(on: Stage) -> None:
     on.brings(ONE)
     called: list[float] = []
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         called.append(time.monotonic())
         if len(called) == 1:
-            return Produced(
+            return RunOutcome(
                 fault=Fault.RATE_LIMITED, text="429 Too Many Requests", retry_after=0.5
             )
         return said(one)
@@ -682,7 +682,7 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
     """It lay in a queue that had no room for it; the next run takes it up anew."""
     on.brings(flat(2))
 
-    def stop(one: TaskAttempt, _: threading.Event) -> Produced:
+    def stop(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         runner.stop()
         return said(one)
 
@@ -697,10 +697,10 @@ def test_what_was_not_begun_is_handed_back_at_the_end(on: Stage) -> None:
 def test_a_fault_may_hold_any_garbage(on: Stage) -> None:
     """Half a character, as a program's last words may hold, is nothing a database keeps: the run is settled all the same."""
     on.brings(ONE)
-    garbage = Produced(
+    garbage = RunOutcome(
         fault=Fault.CRASHED,
         text="it said: \udcff\0",
-        seen=(Seen("log", {"end": "\ud800"}),),
+        seen=(Observation("log", {"end": "\ud800"}),),
     )
     assert on.runner(lambda *_: garbage).until_it_rests() is NoTaskReason.WAITING
     assert on.heard[0][1]["messages"] == ["EXECUTOR_ERROR: it said: ?\0"]
@@ -728,14 +728,14 @@ def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(
     on.brings(ONE)
     seen: list[tuple[int, str]] = []
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.kind == "action":
             return said(one)
         seen.append((len(seen), one.lease or ""))
         if len(seen) == 1:
             release(on.ledger, "a", by="test")
             assert stop.wait(60)
-            return Produced(fault=Fault.CRASHED, text="it broke")
+            return RunOutcome(fault=Fault.CRASHED, text="it broke")
         return said(one)
 
     assert on.runner(run).until_it_rests() is NoTaskReason.FINISHED

@@ -15,7 +15,7 @@ from accordance.domain.records import Rules
 from accordance.domain.setting_tables import SettingTable
 from accordance.errors import InvalidSettings
 from accordance.project.home import Home
-from accordance.project.policy import Gateway, gateway_of
+from accordance.project.policy import JudgingPolicy, gateway_of
 from accordance.project.settings import SETTINGS, Rubrics, Settings
 
 WRONG = {
@@ -156,7 +156,7 @@ def test_no_file_says_what_an_empty_one_says(tmp_path: Path) -> None:
     without_file = Home(tmp_path).settings()
     (tmp_path / SETTINGS).write_text("", "utf-8")
     assert without_file == Home(tmp_path).settings() == Settings()
-    assert gateway_of(without_file, tmp_path) == Gateway()
+    assert gateway_of(without_file, tmp_path) == JudgingPolicy()
     assert without_file.rules() == Rules()
 
 

@@ -20,7 +20,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, NoExecutor
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.runtime.workers import Heart, only_one, worker_name, working_on
@@ -94,7 +94,7 @@ def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(lanes(2))
     seen: list[dict[str, str]] = []
 
-    def run(one: TaskAttempt, _: threading.Event) -> Produced:
+    def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         seen.append(workers(on))
         return said(one)
 
@@ -119,7 +119,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     on = on_postgresql.brings(ONE)
     begun, let_go = threading.Event(), threading.Event()
 
-    def hang(one: TaskAttempt, _: threading.Event) -> Produced:
+    def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -145,7 +145,7 @@ def leave_behind(on: Stage, queue: str) -> None:
     """An attempt that a worker has begun and not ended, in a queue that it alone had."""
     begun, let_go = threading.Event(), threading.Event()
 
-    def hang(one: TaskAttempt, _: threading.Event) -> Produced:
+    def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
         let_go.wait(60)
         return said(one)
@@ -373,12 +373,12 @@ def test_a_stopped_run_is_no_failure(on: Stage) -> None:
     """A review that was stopped is handed back too."""
     on.brings(ONE)
 
-    def run(one: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.kind == "action":
             return said(one)
         runner.stop()
         assert stop.wait(60)
-        return Produced(fault=Fault.STOPPED, text="it was stopped")
+        return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     runner = on.runner(run)
     assert runner.until_it_rests() is None

@@ -26,8 +26,8 @@ from accordance.domain.retrying import (
     STRATEGIES,
     DeadLetter,
     Strategy,
+    feedback_for,
     retry_plan,
-    what_to_tell,
 )
 from accordance.domain.verdict import Checks, Outcome, Verdict
 from accordance.errors import UnknownCode
@@ -154,7 +154,7 @@ ODD = Finding(Gate.STATUS, "MY_OWN", "the agent says that it failed (MY_OWN)")
 @pytest.mark.seed("003-11")
 def test_what_the_next_attempt_is_told() -> None:
     """Every finding in a line, with the way out where the code is known."""
-    assert what_to_tell(a_verdict(RED, ODD, step=Step(Level.RETRY))) == (
+    assert feedback_for(a_verdict(RED, ODD, step=Step(Level.RETRY))) == (
         "Your last attempt was not accepted: CI_FAILED.\n"
         "- exit code 1: make test [CI_FAILED] Fix the cause and run every test command again.\n"
         "- the agent says that it failed (MY_OWN) [MY_OWN]\n"
@@ -167,7 +167,7 @@ def test_it_is_told_compactly() -> None:
         *(Finding(Gate.TESTS, "CI_FAILED", "ä" * 300) for _ in range(50)),
         step=Step(Level.RETRY),
     )
-    told = what_to_tell(verdict)
+    told = feedback_for(verdict)
     assert len(told.encode()) <= 2000
     assert told.endswith("- and 48 more.\n")
 

@@ -18,7 +18,7 @@ from accordance.domain.context_pack import (
     pack,
 )
 from accordance.domain.fail_codes import fail_code
-from accordance.domain.faults import FAULTS, Fault, in_words, pause_after
+from accordance.domain.faults import FAULTS, Fault, describe_fault, pause_after
 from accordance.domain.prompting import Part, Prompt, fenced, plain, prompt_of, rebuild
 from accordance.domain.spending import (
     Price,
@@ -43,10 +43,10 @@ def test_every_fault_has_a_code_somebody_knows() -> None:
 @pytest.mark.parametrize("fault", Fault)
 def test_every_fault_can_be_told_to_whoever_tries_next(fault: Fault) -> None:
     """In whole sentences, in a line; what was seen is in them."""
-    assert in_words(fault, "seen").startswith("No message came: ")
-    assert " (seen)." in in_words(fault, "seen")
-    assert in_words(fault, "").endswith(".")
-    assert "()" not in in_words(fault, "")
+    assert describe_fault(fault, "seen").startswith("No message came: ")
+    assert " (seen)." in describe_fault(fault, "seen")
+    assert describe_fault(fault, "").endswith(".")
+    assert "()" not in describe_fault(fault, "")
 
 
 @pytest.mark.parametrize(

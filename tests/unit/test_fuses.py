@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.domain.fuses import FUSES, Fuses, Spent, blown, fuses_from
+from accordance.domain.fuses import FUSES, Fuses, Spent, blown_fuse, fuses_from
 from accordance.errors import InvalidFuses
 
 
@@ -121,4 +121,4 @@ def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:
 )
 def test_when_a_fuse_blows(fuses: Fuses, spent: Spent, reason: str | None) -> None:
     """At the bound, not before."""
-    assert blown(fuses, spent) == reason
+    assert blown_fuse(fuses, spent) == reason

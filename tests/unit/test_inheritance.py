@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accordance import Pins
 from accordance.contracts.pins import normal_path
 from accordance.domain import inheritance
-from accordance.domain.inheritance import beyond
+from accordance.domain.inheritance import path_beyond
 from accordance.errors import InvalidPattern
 
 
@@ -42,7 +42,7 @@ from accordance.errors import InvalidPattern
 )
 def test_within(child: list[str], parent: list[str]) -> None:
     """No path goes beyond."""
-    assert beyond(Pins.of(child), Pins.of(parent)) is None
+    assert path_beyond(Pins.of(child), Pins.of(parent)) is None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_within(child: list[str], parent: list[str]) -> None:
 )
 def test_beyond(child: list[str], parent: list[str], path: str) -> None:
     """The shortest path that goes beyond is the answer."""
-    assert beyond(Pins.of(child), Pins.of(parent)) == path
+    assert path_beyond(Pins.of(child), Pins.of(parent)) == path
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,9 @@ def test_what_the_parent_forbids_stays_forbidden(
 ) -> None:
     """A child may add forbidden paths and never drop one it could reach."""
     assert (
-        beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/private/**"]))
+        path_beyond(
+            Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/private/**"])
+        )
         == path
     )
 
@@ -121,14 +123,15 @@ def test_what_a_forbidden_star_covers_stays_forbidden(
 ) -> None:
     """A forbidden star refuses the content of what it matches, to parent and child alike."""
     assert (
-        beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/*.key"])) == path
+        path_beyond(Pins.of(["docs/**"], own), Pins.of(["docs/**"], ["docs/*.key"]))
+        == path
     )
 
 
 def test_a_narrow_child_need_not_repeat_what_it_cannot_reach() -> None:
     """Forbidden paths matter only where the child could go."""
     assert (
-        beyond(Pins.of(["docs/a.md"]), Pins.of(["docs/**"], ["docs/private/**"]))
+        path_beyond(Pins.of(["docs/a.md"]), Pins.of(["docs/**"], ["docs/private/**"]))
         is None
     )
 
@@ -138,14 +141,14 @@ def test_many_equal_pins_are_compared_at_once() -> None:
     pins = Pins.of(
         [f"**/a{n}*b*/**/c*{n}" for n in range(50)], ["**/secrets/**", "**/*.pem"]
     )
-    assert beyond(pins, pins) is None
+    assert path_beyond(pins, pins) is None
 
 
 def test_pins_too_entangled_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused, never guessed."""
     monkeypatch.setattr(inheritance, "MAX_STEPS", 20)
     with pytest.raises(InvalidPattern, match="too entangled"):
-        beyond(Pins.of(["**/a/**/b"]), Pins.of(["**/a/*/b", "**/b", "a/**"]))
+        path_beyond(Pins.of(["**/a/**/b"]), Pins.of(["**/a/*/b", "**/b", "a/**"]))
 
 
 names = st.sampled_from(["a", "b", "A", "ab", "*", "**", "a*", "*b"])
@@ -169,7 +172,7 @@ PATHS = [
 @given(some_pins, some_pins)
 def test_against_every_short_path(child: Pins, parent: Pins) -> None:
     """What is found goes beyond; where nothing is found, no short path does."""
-    path = beyond(child, parent)
+    path = path_beyond(child, parent)
     if path is None:
         assert not [one for one in PATHS if one in child and one not in parent]
     else:

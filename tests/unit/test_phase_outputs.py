@@ -9,7 +9,7 @@ import pytest
 
 from accordance import Accepted, Context, check
 from accordance.contracts.phase_outputs import (
-    HOME,
+    FIRST_PLACE,
     OUTPUTS,
     PLACES,
     missing_outputs,
@@ -74,8 +74,8 @@ def test_phases_without_their_output(
 @pytest.mark.seed("002-30", "002-34", "002-36")
 def test_every_phase_has_an_output_and_a_place() -> None:
     """The table is the seed's; each place that is named is where the output is found."""
-    assert list(OUTPUTS) == list(PHASES) == list(PLACES) == list(HOME)
-    assert all(PLACES[phase].startswith(HOME[phase]) for phase in PHASES)
+    assert list(OUTPUTS) == list(PHASES) == list(PLACES) == list(FIRST_PLACE)
+    assert all(PLACES[phase].startswith(FIRST_PLACE[phase]) for phase in PHASES)
     assert {OUTPUTS[phase]: phase_output(ANSWER, phase) for phase in PHASES} == {
         "context_summary": ANSWER["vs_metadata"]["context_summary"],
         "modal_options_with_t_scores": ANSWER["vs_metadata"]["t_scores"],

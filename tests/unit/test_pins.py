@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accordance import Pins
-from accordance.contracts.pins import in_both, is_gits_own, normal_path, normal_pattern
+from accordance.contracts.pins import (
+    is_git_file,
+    normal_path,
+    normal_pattern,
+    patterns_in_both,
+)
 from accordance.errors import InvalidPattern
 
 
@@ -131,7 +136,7 @@ def test_patterns_that_leave_the_root(pattern: str) -> None:
 @pytest.mark.seed("004-17")
 def test_in_both() -> None:
     """Compared after normalising, in any letter case."""
-    assert in_both(
+    assert patterns_in_both(
         ["./src/a.py", "docs/", "x", "../y"], ["src/A.py", "docs", "../y"]
     ) == (0, 1, 3)
 
@@ -304,4 +309,4 @@ def test_against_the_obvious_matcher(
 )
 def test_gits_own_paths_on_any_disk(path: str, is_gits: bool) -> None:
     """As written, as HFS+ reads them and as NTFS does; the same spellings that git itself refuses."""
-    assert is_gits_own(path) is is_gits
+    assert is_git_file(path) is is_gits

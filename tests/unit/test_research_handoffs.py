@@ -21,7 +21,7 @@ from accordance.domain.research.briefs import read_briefs, with_budgets
 from accordance.domain.research.chains import Passing, chain_faults, in_order
 from accordance.domain.research.constraints import merged
 from accordance.domain.research.handoffs import (
-    Known,
+    KnownFacts,
     answers_by_agent,
     check_handoff,
     computed_checks,
@@ -42,11 +42,11 @@ from tests.unit.research import (
 )
 
 ANSWERS = answers_by_agent([example("answer-question"), example("answer-1")], REGISTRY)
-KNOWN = Known(REGISTRY, ANSWERS)
+KNOWN = KnownFacts(REGISTRY, ANSWERS)
 AT = "2026-03-04T10:00:00Z"
 
 
-def found(message: Message, known: Known = KNOWN) -> list[str]:
+def found(message: Message, known: KnownFacts = KNOWN) -> list[str]:
     result = check_handoff(json.dumps(message), known)
     if isinstance(result, Rejected):
         return [f"{one.code} {one.path}" for one in result.violations]
@@ -104,7 +104,7 @@ CLAIMS: list[tuple[str, Any, list[str]]] = [
 @pytest.mark.parametrize(("place", "value", "false"), CLAIMS)
 def test_false_claims(place: str, value: Any, false: list[str]) -> None:
     """Each claim is recomputed from the answer; too many faults to list are no pass for any."""
-    broken = Known(
+    broken = KnownFacts(
         REGISTRY, {"question-shaper": changed(example("answer-question"), place, value)}
     )
     assert found(example("handoff-1"), broken) == [
@@ -127,9 +127,11 @@ def test_answers_must_come_from_agents() -> None:
 
 def test_a_condition_without_an_answer_does_not_hold() -> None:
     """What cannot be evaluated is not taken."""
-    assert not is_taken(example("handoff-2"), Known(REGISTRY))
-    assert is_taken(changed(example("handoff-2"), "condition", ...), Known(REGISTRY))
-    assert is_taken(example("handoff-1"), Known(REGISTRY))
+    assert not is_taken(example("handoff-2"), KnownFacts(REGISTRY))
+    assert is_taken(
+        changed(example("handoff-2"), "condition", ...), KnownFacts(REGISTRY)
+    )
+    assert is_taken(example("handoff-1"), KnownFacts(REGISTRY))
 
 
 FAULTS: list[tuple[str, list[str], dict[str, list[str]], list[str], list[str]]] = [
@@ -199,7 +201,7 @@ def test_rings_are_found_exactly(pairs: list[tuple[int, int]]) -> None:
 
 
 def build(
-    *handoffs: Handoff, known: Known = KNOWN, **asked: Any
+    *handoffs: Handoff, known: KnownFacts = KNOWN, **asked: Any
 ) -> Workflow | tuple[Violation, ...]:
     return build_workflow(request(**asked), handoffs, known)
 
@@ -286,7 +288,7 @@ def test_a_chain_becomes_a_plan() -> None:
         build(
             handoff("question-shaper", "theory-architect"),
             handoff("ta", "ds"),
-            known=Known(REGISTRY),
+            known=KnownFacts(REGISTRY),
         )
     )
     assert waits_for(plan) == {
@@ -307,7 +309,7 @@ def test_who_has_answered_has_no_task() -> None:
     briefs = read_briefs(plan.plan.constraints)
     assert isinstance(briefs, dict)
     assert briefs[task].answers == {"theory-architect": example("answer-1")}
-    half = Known(REGISTRY, {"question-shaper": ANSWERS["question-shaper"]})
+    half = KnownFacts(REGISTRY, {"question-shaper": ANSWERS["question-shaper"]})
     later = made(build(handoff("qs", "ta"), handoff("ta", "ds"), known=half))
     assert waits_for(later) == {
         "research": [],
@@ -357,7 +359,9 @@ def test_a_request_that_says_little_is_told_in_few_words() -> None:
     english = {"constraints": {}, "user_preferences": {}, "user_query": "Which theory?"}
     plan = made(
         build(
-            handoff("qs", "ta", context_transfer=bare), known=Known(REGISTRY), **english
+            handoff("qs", "ta", context_transfer=bare),
+            known=KnownFacts(REGISTRY),
+            **english,
         )
     )
     told = {
@@ -417,7 +421,9 @@ def test_the_type_of_a_handoff_shapes_the_plan(
 ) -> None:
     """The sender has answered; its receivers are what is left to do."""
     plan = made(
-        build(*handoffs, known=Known(SIDE_BY_SIDE, {"a": {"x": 1}}), constraints={}),
+        build(
+            *handoffs, known=KnownFacts(SIDE_BY_SIDE, {"a": {"x": 1}}), constraints={}
+        ),
         SIDE_BY_SIDE,
     )
     assert waits_for(plan) == {"research": [], **expected}
@@ -425,7 +431,7 @@ def test_the_type_of_a_handoff_shapes_the_plan(
 
 def test_plans_of_other_handoffs_have_other_ids() -> None:
     """The same agents in sequence and in parallel are two plans."""
-    known = Known(SIDE_BY_SIDE, {"a": {"x": 1}})
+    known = KnownFacts(SIDE_BY_SIDE, {"a": {"x": 1}})
     first, second = (
         made(build(*KINDS[at][1], known=known, constraints={}), SIDE_BY_SIDE)
         for at in (0, 1)
@@ -459,7 +465,7 @@ def test_handoffs_that_make_no_plan(
     _: str, changes: dict[str, Any], asked: dict[str, Any], expected: list[str]
 ) -> None:
     """What is taken for given answers this request, and there is time for what is left."""
-    known = Known(
+    known = KnownFacts(
         REGISTRY, {"question-shaper": {**example("answer-question"), **changes}}
     )
     built = build(handoff("qs", "ta"), known=known, **asked)
@@ -518,7 +524,7 @@ def test_parallel_handoffs_meet_again() -> None:
     agents = registry(
         agent("a"), agent("b", requires=("a",)), agent("c", requires=("a",)), agent("d")
     )
-    known = Known(agents)
+    known = KnownFacts(agents)
     workflow = build(
         handoff("a", "b", handoff_type="parallel"),
         handoff("a", "c", handoff_type="parallel"),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from accordance.domain.research.collapse import (
     Tally,
-    choice_of,
     collapse,
     diversity,
+    selection_of,
     tally_answers,
 )
 from accordance.domain.research.names import plain
@@ -118,7 +118,7 @@ def test_plain_names_are_stable(name: str) -> None:
 def test_an_answer_that_selects_nothing_cannot_be_counted(broken: Any) -> None:
     """Said with the place that is missing."""
     with pytest.raises(InvalidRun, match="missing:vs_metadata"):
-        choice_of(broken)
+        selection_of(broken)
 
 
 def test_choices() -> None:
@@ -128,8 +128,8 @@ def test_choices() -> None:
         "vs_metadata.t_scores",
         [{"option": "A"}, "B", {"option": 3}],
     )
-    assert choice_of(message).offered == ("A",)
-    assert choice_of(changed(message, "vs_metadata.t_scores", None)).offered == ()
+    assert selection_of(message).offered == ("A",)
+    assert selection_of(changed(message, "vs_metadata.t_scores", None)).offered == ()
     assert len(tally_answers([example("answer-1"), example("answer-2")]).pool) == 5
 
 

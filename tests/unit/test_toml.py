@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accordance.contracts.limits import LIMITS
-from accordance.contracts.toml import NoToml, read_toml
+from accordance.contracts.toml import InvalidToml, read_toml
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_people_write(text: str, tables: object) -> None:
 )
 def test_what_cannot_be_read(text: str, why: str) -> None:
     """One kind of error, whatever the fault."""
-    with pytest.raises(NoToml, match=why):
+    with pytest.raises(InvalidToml, match=why):
         read_toml(text)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from accordance.api import registry
 from accordance.asking.conversation import Answer, Conversation, Message, Reply, opening
-from accordance.asking.speaking import (
+from accordance.asking.models import (
     Askable,
     AsyncAskable,
     AsyncStreamable,

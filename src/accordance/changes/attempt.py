@@ -32,27 +32,27 @@ from accordance.domain.routing import Choice
 from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Memory, NoMemory, Produced
+from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.judge import AttemptTree
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
-from accordance.project.policy import Gateway, gateway_of, with_isolation
+from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
 from accordance.work.landing import head_of, last_change
-from accordance.workspace.branch import Branch, branch_name, lay
+from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
-from accordance.workspace.leftovers import lay_again
+from accordance.workspace.leftovers import restore_leftovers
 from accordance.workspace.overlay import whole_tree
-from accordance.workspace.runnable import why_not
+from accordance.workspace.runnable import why_not_runnable
 
 __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
 
-Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], Produced]
+Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
 _OUT_OF_BOUNDS: Final = frozenset(
@@ -99,7 +99,7 @@ class Workshop:
             gateway=gateway,
         )
 
-    def _gateway(self, tx: Transaction, task: TaskRecord) -> Gateway:
+    def _gateway(self, tx: Transaction, task: TaskRecord) -> JudgingPolicy:
         """The gateway of the project, within the fuses of the plan."""
         gateway = gateway_of(self.home.settings(), self.home.root)
         if self.isolation is not None:
@@ -122,7 +122,7 @@ class Workshop:
 
     def carry_out(
         self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None
-    ) -> Produced:
+    ) -> RunOutcome:
         """Make the attempt, judge it, and write its commit.
 
         What the agent has left is kept in the memory before it is judged; work that is
@@ -133,9 +133,9 @@ class Workshop:
         except LedgerError:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
-            return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+            return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
         except (AccordanceError, OSError) as error:
-            return Produced(fault=Fault.UNPREPARED, text=str(error))
+            return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
 
     def publish(self, plan_id: str, head: str) -> str | None:
         """Move the plan's branch to its last commit; return why not, if it cannot."""
@@ -159,7 +159,7 @@ class _FinishedWork(NamedTuple):
 
     tree: AttemptTree
     draft: Draft
-    produced: Produced
+    produced: RunOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class CodingAttempt:
         task_id = self.job.asked.task.task_id
         return self.shop.home.new_clone(task_id, self.job.number, self.owner)
 
-    def run(self, do: Do) -> Produced:
+    def run(self, do: Do) -> RunOutcome:
         """Let the executor work in a fresh clone, and judge what it has left."""
         place = self.place
         try:
@@ -202,7 +202,7 @@ class CodingAttempt:
             if place.exists():
                 discard(place)
 
-    def _can_be_judged(self, produced: Produced) -> bool:
+    def _can_be_judged(self, produced: RunOutcome) -> bool:
         """Whether there is a message, or an agent that left its work without one."""
         if produced.raw is not None:
             return True
@@ -214,7 +214,7 @@ class CodingAttempt:
         self.check_preflight(tree)
         tree = replace(tree, has_passed_preflight=True)
         work = tree.workspace.work
-        lay(self.job.start, work)
+        apply_patch(self.job.start, work)
 
         draft = Draft(work)
         judge = self.judge
@@ -239,12 +239,12 @@ class CodingAttempt:
         self._check_branch()
         tree = self.fresh_tree(place, kept.left.base)
         carry = self.job.gateway.carry
-        is_same = lay_again(kept.left, tree.workspace, tree.before, carry)
+        is_same = restore_leftovers(kept.left, tree.workspace, tree.before, carry)
         if not is_same:
             return None
         return _FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
 
-    def _judged(self, work: _FinishedWork) -> Produced:
+    def _judged(self, work: _FinishedWork) -> RunOutcome:
         judge, produced = self.judge, work.produced
         message = produced.raw
         if not judge.takes_edits:
@@ -302,7 +302,9 @@ class CodingAttempt:
         room = Room(tree.private, readable=gateway.readable)
         tests = tests_of(task, gateway.tests)
         start = Start(
-            runnable={test: why_not(test, tree.before, room) for test in tests},
+            runnable={
+                test: why_not_runnable(test, tree.before, room) for test in tests
+            },
             model=self.choice.model,
             executor=self.judge.executor,
             own_tests=gateway.tests,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from accordance.domain.usage import Budget
 from accordance.judging.task_input import TaskRequest
-from accordance.project.policy import Gateway
+from accordance.project.policy import JudgingPolicy
 from accordance.workspace.branch import Branch
 
 
@@ -23,7 +23,7 @@ class Commission:
     head: str | None  # the commit of the plan's last change
     start: bytes  # a patch to begin with
     branch: Branch
-    gateway: Gateway
+    gateway: JudgingPolicy
     budget: Budget = field(default_factory=Budget)
 
     @property

@@ -17,10 +17,10 @@ from accordance.domain.case import claim_context
 from accordance.domain.routing import Choice, names_of
 from accordance.domain.usage import Usage
 from accordance.domain.verdict import Outcome
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.judgement import Judgement
-from accordance.judging.task_input import left_behind
+from accordance.judging.task_input import submission_left_in
 from accordance.work.contracts_for import contract_of_change
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.editing import Draft
@@ -58,7 +58,7 @@ class AttemptJudge:
         """Whether the executor hands in edits, because it cannot work in the clone."""
         return contract_of_change(self.choice.spec) is EDITS
 
-    def options(self, produced: Produced | None = None) -> JudgeOptions:
+    def options(self, produced: RunOutcome | None = None) -> JudgeOptions:
         """Return how the attempt is judged, given what its run produced."""
         usage = Usage(model=self.choice.model, executor=self.executor)
         if produced is not None:
@@ -131,7 +131,7 @@ class AttemptJudge:
         If there are both, the first that honours the contract counts.
         """
         task = self.job.asked.task
-        messages = (raw, left_behind(work, task.task_id))
+        messages = (raw, submission_left_in(work, task.task_id))
         candidates = [message for message in messages if message and message.strip()]
         if not candidates:
             return None

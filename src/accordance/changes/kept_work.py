@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Memory, Produced, Seen
+from accordance.executors.protocol import Memory, Observation, RunOutcome
 from accordance.judging.judge import AttemptTree
 from accordance.work.run_log import spending_of
-from accordance.workspace.leftovers import Left, left_in
+from accordance.workspace.leftovers import Leftovers, leftovers_in
 
 _QUESTION: Final = "work"
-_CONTINUED: Final = Seen(
+_CONTINUED: Final = Observation(
     "kept", {"by": "a run that was cut off while its work was judged"}
 )
 
@@ -28,15 +28,15 @@ _CONTINUED: Final = Seen(
 class KeptWork:
     """What a run produced, and what it left in its clone."""
 
-    produced: Produced
-    left: Left
+    produced: RunOutcome
+    left: Leftovers
 
 
 def keep_work(
-    memory: Memory, tree: AttemptTree, produced: Produced, carry: tuple[str, ...]
+    memory: Memory, tree: AttemptTree, produced: RunOutcome, carry: tuple[str, ...]
 ) -> None:
     """Keep the work of a run, if a patch can express all of it."""
-    left = left_in(tree.workspace, tree.before, carry, tree.after)
+    left = leftovers_in(tree.workspace, tree.before, carry, tree.after)
     if left is None:
         return
 
@@ -59,14 +59,14 @@ def recall_work(memory: Memory) -> KeptWork | None:
 
     patch = _bytes(document["patch"])
     folders = tuple(document["folders"])
-    left = Left(document["base"], patch, document["tree"], folders)
+    left = Leftovers(document["base"], patch, document["tree"], folders)
     produced = _produced(document["produced"], document["raw"])
     return KeptWork(produced, left)
 
 
-def _produced(report: Mapping[str, Any], raw: str | None) -> Produced:
+def _produced(report: Mapping[str, Any], raw: str | None) -> RunOutcome:
     """A run as it was, with a note that it was continued."""
-    produced = Produced(
+    produced = RunOutcome(
         raw=b"",
         text=report["text"],
         spending=spending_of(report),
@@ -80,10 +80,10 @@ def _produced(report: Mapping[str, Any], raw: str | None) -> Produced:
     return replace(produced, raw=_bytes(raw))
 
 
-def _seen(item: Mapping[str, Any]) -> Seen:
+def _seen(item: Mapping[str, Any]) -> Observation:
     details = dict(item)
     kind = details.pop("what")
-    return Seen(kind, details)
+    return Observation(kind, details)
 
 
 def _text(raw: bytes) -> str:

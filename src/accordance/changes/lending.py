@@ -27,7 +27,7 @@ from accordance.work.lent_clones import LENT, Loan, loan_under_way
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import kept_from_sweeping
 from accordance.work.tasks import Taken
-from accordance.workspace.branch import conflicts, lay
+from accordance.workspace.branch import apply_patch, conflicts
 from accordance.workspace.clone import discard
 from accordance.workspace.evidence import evidence_folder
 
@@ -104,7 +104,7 @@ def _lend(
             tree = attempt.fresh_tree(attempt.place, attempt.base())
             attempt.check_preflight(tree)
             work = tree.workspace.work
-            lay(job.start, work)
+            apply_patch(job.start, work)
 
             loan = _loan(attempt, taken, tree)
             document = _with_map(document, work)

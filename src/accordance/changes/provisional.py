@@ -12,7 +12,7 @@ from typing import Final, Self, TypeAlias
 
 from accordance.changes.edits import AppliedEdits
 from accordance.domain.prompting import fenced
-from accordance.domain.retrying import what_to_tell
+from accordance.domain.retrying import feedback_for
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
 from accordance.executors.run_folder import tail
@@ -90,7 +90,7 @@ def opinion_on(judgement: Judgement, edits: AppliedEdits | None = None) -> Opini
         return Opinion(done=True, text=_DONE)
 
     verdict = judgement.verdict
-    lines = [what_to_tell(verdict)]
+    lines = [feedback_for(verdict)]
     if edits is not None:
         lines += [f"- {refusal}\n" for refusal in edits.refused]
     lines += _output_of_failures(judgement)

@@ -21,7 +21,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord
-from accordance.domain.retrying import what_to_tell
+from accordance.domain.retrying import feedback_for
 from accordance.domain.verdict import Outcome, Verdict
 from accordance.judging.rejudging import rejudge
 from accordance.project.home import Home
@@ -32,7 +32,7 @@ from accordance.work.arrivals import (
 )
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
-    case_of,
+    history_of,
     judge_arrived,
     refuse,
     settle,
@@ -96,7 +96,7 @@ def change_in(
 
     change = _adapter().validate_python(judged)
     lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
-    history = case_of(tx, arrived.task, _open_checks(tx, task_id))
+    history = history_of(tx, arrived.task, _open_checks(tx, task_id))
     history = replace(history, is_behind=not lands)
     case = {"task": asdict(history), **change.where()}
     message = judge_arrived(arrived, case, verdict=change.verdict)
@@ -125,7 +125,7 @@ def _take_effect(
     if ruling.outcome is Outcome.DONE:
         extra["artifact"] = _keep_patch(tx, home, arrived, change, message)
     elif change.verdict.outcome is not Outcome.DONE:
-        extra["tell"] = what_to_tell(change.verdict)
+        extra["tell"] = feedback_for(change.verdict)
 
     first_event, _ = ruling.steps[0]
     if first_event is Event.APPROVED:

@@ -12,7 +12,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.writing import write_output
 
@@ -53,7 +53,7 @@ def command(
     write_output(output, written.text.encode())
     anchor = written.view
     if as_json:
-        say({"file": output, **anchor.to_json()})
+        print_json({"file": output, **anchor.to_json()})
     else:
         signed = "signed" if private else "not signed"
         click.echo(f"{output}  {anchor.plans} plans, root {anchor.root[:12]}, {signed}")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.research.golden import Given, NoAnswer
+from accordance.domain.research.golden import GivenAnswer, NoAnswer
 
 _ANSWER_BYTES: Final = LIMITS.max_bytes + 1  # a byte too many, which the reader reports
 _ERROR_BYTES: Final = 4096  # the end of standard error that is kept
@@ -22,7 +22,7 @@ _PIECE: Final = 1 << 16
 
 def ask(
     command: Sequence[str], prompt: str, variables: Mapping[str, str], timeout: float
-) -> Given:
+) -> GivenAnswer:
     """Return the answer of a program. It runs without a shell, in its own session.
 
     The program and all it started are killed when its time is up, or when its answer is

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.reading import must_be_a_name
 from accordance.cli.writing import write_output
 
@@ -48,7 +48,7 @@ def command(repo: str, output: str | None) -> int:
         write_output(output, f"{text}\n".encode())
 
     if changed:
-        one_line(
+        print_error(
             "the tree already differs from its commit, and this will count as the "
             f"agent's change; commit or stash it first: {listed(changed)}"
         )

@@ -8,7 +8,7 @@ import click
 
 from accordance.api import check, registry
 from accordance.cli.checked_file import Checked
-from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.schema import complete_contract
@@ -104,7 +104,7 @@ def _check_all(
         try:
             raw = read_bounded(file)
         except Failure as failure:
-            one_line(str(failure))
+            print_error(str(failure))
             unreadable.append(failure)
             continue
         result = check(raw, name, context, reader=reader)

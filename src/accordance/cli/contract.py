@@ -10,7 +10,7 @@ import click
 from accordance.api import contract_summary, registry
 from accordance.cli.exits import Exit
 from accordance.cli.schema import complete_contract
-from accordance.cli.showing import as_json_text, tell
+from accordance.cli.showing import as_json_text, print_line
 from accordance.contracts.comparing import Difference, compare, fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rule_text
@@ -33,8 +33,8 @@ def list_contracts(as_json: bool) -> None:
     width = max(len(contract.version) for contract in contracts)
     for contract in contracts:
         others = [name for name in contract.names if name != contract.version]
-        tell(f"{contract.version:<{width}}  {contract.about}")
-        tell(f"{'':<{width}}  also: {', '.join(others)}")
+        print_line(f"{contract.version:<{width}}  {contract.about}")
+        print_line(f"{'':<{width}}  also: {', '.join(others)}")
 
 
 @command.command()
@@ -81,9 +81,9 @@ def diff(old: str, new: str, as_json: bool) -> int:
 def _print_changes(changes: Sequence[Difference]) -> None:
     for change in changes:
         weight = "breaking" if change.breaking else "ok"
-        tell(f"{weight:<8}  {change.path}  {change.change}")
+        print_line(f"{weight:<8}  {change.path}  {change.change}")
     if not changes:
-        tell("no difference")
+        print_line("no difference")
 
 
 def _summary(contract: Contract[Any]) -> dict[str, object]:

@@ -13,10 +13,10 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
@@ -42,7 +42,7 @@ def list_letters(where: Where, query: ListQuery, as_json: bool) -> int:
     with opened(where) as project:
         page = dead_letters.list_dead_letters(project, query)
     if as_json:
-        say(page.to_json())
+        print_json(page.to_json())
     else:
         _print_letters(page)
     return Exit.REJECTED if page.items else Exit.OK
@@ -51,9 +51,9 @@ def list_letters(where: Where, query: ListQuery, as_json: bool) -> int:
 def _print_letters(page: DeadLetterPageView) -> None:
     for letter in page.items:
         reason = letter.reason_code or letter.last_error or "given up"
-        tell(f"{letter.task_id}  {letter.title}  {reason}")
+        print_line(f"{letter.task_id}  {letter.title}  {reason}")
     if not page.items:
-        tell("no dead letters")
+        print_line("no dead letters")
     tell_of_more(page)
 
 
@@ -71,9 +71,9 @@ def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
         requeued = dead_letters.requeue(project, task, by=asking_as(by))
 
     if as_json:
-        say(requeued.to_json())
+        print_json(requeued.to_json())
     else:
-        tell(f"{requeued.task_id} is {requeued.state}")
+        print_line(f"{requeued.task_id} is {requeued.state}")
     return Exit.OK
 
 
@@ -107,7 +107,7 @@ def drop(
             raise Failure(f"{error}; see `task cancel`", Exit.CONFLICT) from None
 
     if as_json:
-        say(dropped.to_json())
+        print_json(dropped.to_json())
     else:
-        tell(f"{dropped.task_id} is {dropped.state}")
+        print_line(f"{dropped.task_id} is {dropped.state}")
     return Exit.OK

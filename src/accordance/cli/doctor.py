@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit
-from accordance.cli.ledger_commands import Where, json_option, ledger_options, say
-from accordance.cli.showing import tell
+from accordance.cli.ledger_commands import (
+    Where,
+    json_option,
+    ledger_options,
+    print_json,
+)
+from accordance.cli.showing import print_line
 from accordance.cli.ways_out import with_way_out
 
 if TYPE_CHECKING:
@@ -28,9 +33,9 @@ def command(where: Where, as_json: bool) -> int:
         text = with_way_out(finding.found, finding.code)
         rows.append({**finding.to_json(), "found": text})
         if not as_json:
-            tell(f"{_mark(finding)} {finding.name:<12} {text}")
+            print_line(f"{_mark(finding)} {finding.name:<12} {text}")
     if as_json:
-        say(rows)
+        print_json(rows)
 
     is_broken = any(finding.is_broken for finding in findings)
     return Exit.REJECTED if is_broken else Exit.OK

@@ -49,7 +49,7 @@ def shortened(text: str, length: int = 100) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
-def one_line(message: str) -> None:
+def print_error(message: str) -> None:
     """Print an error on standard error, always as a single line."""
     line = without_passwords(" ".join(message.split()))
     click.echo(f"accordance: {shown(shortened(line, _LONGEST))}", err=True)

@@ -14,7 +14,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.list_options import (
     and_words,
@@ -22,7 +22,7 @@ from accordance.cli.list_options import (
     tell_of_more,
     word,
 )
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
@@ -54,7 +54,7 @@ def list_questions(
     with opened(where) as project:
         page = inbox.list_questions(project, query, with_answered=everything)
     if as_json:
-        say(page.to_json())
+        print_json(page.to_json())
     else:
         _print_questions(page)
     some_are_open = any(question.is_open for question in page.items)
@@ -65,16 +65,16 @@ def _print_questions(page: QuestionPageView) -> None:
     for question in page.items:
         _print_question(question)
     if not page.items:
-        tell("no question waits for an answer")
+        print_line("no question waits for an answer")
     tell_of_more(page)
 
 
 def _print_question(question: QuestionView) -> None:
-    tell(f"{question.question_id}  {question.kind}  {question.text}")
+    print_line(f"{question.question_id}  {question.kind}  {question.text}")
     docs = question.details.get("required_docs")
     for doc in docs if isinstance(docs, list) else ():
         kinds = ", ".join(doc["accepted_types"]) or "any type"
-        tell(
+        print_line(
             f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}"
         )
 
@@ -140,10 +140,10 @@ def answer(
         answered = inbox.answer_question(project, question, reply)
 
     if as_json:
-        say(answered.to_json())
+        print_json(answered.to_json())
     else:
         subject = answered.task_id or answered.plan_id
-        tell(f"answered; {subject} is {answered.state}")
+        print_line(f"answered; {subject} is {answered.state}")
     return Exit.OK
 
 

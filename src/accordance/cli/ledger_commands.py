@@ -69,6 +69,6 @@ def opened(where: Where, *, create: bool = False) -> Iterator[Project]:
         yield project
 
 
-def say(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print a value as JSON."""
     click.echo(as_json_text(value))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.domain.paging import MOST_ITEMS, USUAL_ITEMS
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def word(name: str, value: str) -> str:
 def tell_of_more(page: PageView) -> None:
     """Say how to go on, where a page is not the last."""
     if page.next is not None:
-        tell(f"there are more: --cursor {page.next}")
+        print_line(f"there are more: --cursor {page.next}")

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from accordance._version import __version__
-from accordance.cli.exits import EXITS, Exit, Failure, one_line
+from accordance.cli.exits import EXITS, Exit, Failure, print_error
 from accordance.cli.stopping import tidied_up
 from accordance.cli.streams import open_streams
 from accordance.cli.ways_out import line_of
@@ -216,7 +216,7 @@ def _internal(error: Exception) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    one_line(message)
+    print_error(message)
     return int(code)
 
 

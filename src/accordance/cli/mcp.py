@@ -10,7 +10,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.stopping import left_at_once
 
@@ -57,7 +57,7 @@ def command(
                 {"name": offer.name, "about": offer.about, "takes": offer.takes}
                 for offer in offers
             ]
-            say(tools)
+            print_json(tools)
         else:
             with left_at_once():
                 serve_tools(offers)

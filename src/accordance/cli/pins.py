@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit
-from accordance.cli.ledger_commands import json_option, say
+from accordance.cli.ledger_commands import json_option, print_json
 from accordance.cli.reading import read_bounded
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.contracts.pins import Explanation
@@ -56,7 +56,7 @@ def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool)
 
     decisions = [scope.explain(path) for path in paths]
     if as_json:
-        say(_as_json(decisions, scope, role))
+        print_json(_as_json(decisions, scope, role))
     else:
         _print_decisions(decisions, scope, role)
 
@@ -87,15 +87,15 @@ def _print_decisions(
 ) -> None:
     for decision in decisions:
         mark = "✓" if _is_allowed(decision) else "✗"
-        tell(f"{mark} {decision}")
+        print_line(f"{mark} {decision}")
 
     allowed = _patterns(scope.pins.allowed)
     forbidden = _patterns(scope.pins.forbidden)
-    tell(f"  pins: {allowed}; never {forbidden}")
+    print_line(f"  pins: {allowed}; never {forbidden}")
 
     allowed = _patterns(role.write.allowed)
     forbidden = _patterns(role.write.forbidden)
-    tell(f"  role: {role.name} may write {allowed}; never {forbidden}")
+    print_line(f"  role: {role.name} may write {allowed}; never {forbidden}")
 
 
 def _patterns(patterns: tuple[str, ...]) -> str:

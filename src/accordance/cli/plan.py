@@ -15,7 +15,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
 from accordance.cli.plan_import import import_, report_rejected_plan
@@ -23,7 +23,7 @@ from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
 from accordance.cli.receipts import exit_of, print_answer
-from accordance.cli.showing import shown, tell
+from accordance.cli.showing import print_line, shown
 from accordance.cli.spent import spent_text
 from accordance.cli.writing import write_output
 from accordance.contracts.violation import Rejected
@@ -66,11 +66,11 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
     with opened(where) as project:
         page = plans.list_plans(project, query)
     if as_json:
-        say(page.to_json())
+        print_json(page.to_json())
         return Exit.OK
     for plan in page.items:
         states = f"{plan.state:<9}  {plan.root:<14}"
-        tell(f"{plan.plan_id}  {states}  {plan.nodes:>6} nodes  {plan.title}")
+        print_line(f"{plan.plan_id}  {states}  {plan.nodes:>6} nodes  {plan.title}")
     tell_of_more(page)
     return Exit.OK
 
@@ -86,27 +86,27 @@ def show(where: Where, plan: str | None, as_json: bool) -> int:
     with opened(where) as project:
         view = plans.show_plan(project, plan)
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     else:
         _print_plan(view)
     return Exit.OK
 
 
 def _print_plan(plan: PlanDetailView) -> None:
-    tell(f"{plan.title}  {plan.state}")
+    print_line(f"{plan.title}  {plan.state}")
     for name in _PLAN_FIELDS:
-        tell(f"  {name:<14} {getattr(plan, name)}")
+        print_line(f"  {name:<14} {getattr(plan, name)}")
 
     counts = [f"{count} {state}" for state, count in plan.states.items()]
-    tell(f"  states         {', '.join(counts)}")
+    print_line(f"  states         {', '.join(counts)}")
 
     if plan.spent.calls:
-        tell(f"  spent          {spent_text(plan.spent)}")
+        print_line(f"  spent          {spent_text(plan.spent)}")
     for verdict in plan.verdicts:
         messages = " ".join(verdict.messages)
-        tell(f"  review         {verdict.outcome} {messages}")
+        print_line(f"  review         {verdict.outcome} {messages}")
     for question in plan.open_questions:
-        tell(f"  asks           {question}")
+        print_line(f"  asks           {question}")
 
 
 @command.command()
@@ -132,7 +132,7 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
             view = plan_status(project.ledger, plan_id)
 
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     elif not is_live:
         print_status(view)
     return exit_of_status(view)
@@ -183,7 +183,7 @@ def graph(
             drawing = draw_plan(project, source)
 
     if as_json:
-        say(drawing.view().to_json())
+        print_json(drawing.view().to_json())
         return Exit.OK
 
     text = _picture(drawing, picture)
@@ -242,13 +242,13 @@ def export(
         )
 
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
         return Exit.OK
 
     would_be = " would be written" if dry_run else ""
-    tell(f"{view.folder}: {len(view.files)} files{would_be}")
+    print_line(f"{view.folder}: {len(view.files)} files{would_be}")
     for file in view.files:
-        tell(f"  {file.path}")
+        print_line(f"  {file.path}")
     return Exit.OK
 
 
@@ -269,7 +269,7 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
     with opened(where) as project:
         answer = plan_intake.review_plan(project, raw, plan)
     if as_json:
-        say(answer.to_json())
+        print_json(answer.to_json())
     else:
         print_answer(answer)
     return exit_of(answer)
@@ -288,7 +288,7 @@ def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int
     with opened(where) as project:
         view = plan_intake.resume_plan(project, plan, by=asking_as(by))
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     else:
-        tell(f"{view.plan_id} is {view.state}")
+        print_line(f"{view.plan_id} is {view.state}")
     return Exit.OK

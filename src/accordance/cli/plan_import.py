@@ -16,10 +16,10 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.reading import read_bounded
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.contracts.violation import Accepted, Rejected
 
 if TYPE_CHECKING:
@@ -119,12 +119,12 @@ def _print_preview(
     preview: PlanPreviewView, result: Accepted[Plan], as_json: bool
 ) -> None:
     if as_json:
-        say(preview.to_json())
+        print_json(preview.to_json())
         return
 
     title = result.value.plan.title
     ready_count = len(preview.ready)
-    tell(f"{title}: {preview.nodes} nodes, {ready_count} could begin")
+    print_line(f"{title}: {preview.nodes} nodes, {ready_count} could begin")
     _print_notes(result)
 
 
@@ -132,11 +132,11 @@ def _print_imported(
     view: ImportedPlanView, result: Accepted[Plan], as_json: bool
 ) -> None:
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
         return
 
     again = "" if view.is_new else "  (as before)"
-    tell(f"{view.plan_id}  {view.title}: {view.nodes} nodes, {view.state}{again}")
+    print_line(f"{view.plan_id}  {view.title}: {view.nodes} nodes, {view.state}{again}")
     _print_notes(result)
 
 
@@ -148,11 +148,11 @@ def _print_notes(result: Accepted[Plan]) -> None:
 
 def _print_first(label: str, notes: Sequence[object]) -> None:
     for note in notes[:_SHOWN_NOTES]:
-        tell(f"  {label}: {note}")
+        print_line(f"  {label}: {note}")
 
     further = len(notes) - _SHOWN_NOTES
     if further > 0:
-        tell(f"  {label}: and {further} more (--json shows all)")
+        print_line(f"  {label}: and {further} more (--json shows all)")
 
 
 @contextmanager

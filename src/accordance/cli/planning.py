@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.exits import Exit, one_line
+from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.cli.spent import spent_text
 from accordance.cli.stopping import stoppable
 
@@ -75,7 +75,7 @@ def create(
     if planned.document and not as_json:
         click.echo(planned.document, nl=False)
     elif as_json:
-        say(planned.to_json())
+        print_json(planned.to_json())
     else:
         _print(planned)
 
@@ -89,19 +89,19 @@ def create(
 def _print(planned: PlannedView) -> None:
     if planned.state is not None:
         size = f"{planned.nodes} nodes, revision {planned.revision}"
-        tell(f"{planned.plan_id}  {planned.title}: {size}, {planned.state}")
+        print_line(f"{planned.plan_id}  {planned.title}: {size}, {planned.state}")
     for review in planned.reviews:
         score = "unreadable"
         if "total_score" in review:
             score = f"{review['total_score']} {review['action_required']}"
         messages = " ".join(review["messages"])
-        tell(f"  review  {score}  {messages}")
+        print_line(f"  review  {score}  {messages}")
     if planned.spent.calls:
-        tell(f"  spent   {spent_text(planned.spent)}")
+        print_line(f"  spent   {spent_text(planned.spent)}")
 
     reason = _why_not(planned)
     if reason is not None:
-        one_line(reason)
+        print_error(reason)
 
 
 def _why_not(planned: PlannedView) -> str | None:

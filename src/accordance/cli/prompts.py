@@ -12,7 +12,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.spent import spent_text
 
@@ -90,7 +90,7 @@ def plan_prompt(
 
 def _print(view: PromptView, call: int | None, as_json: bool) -> int:
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     elif call:
         messages = [f"[{message.role}]\n{message.content}" for message in view.messages]
         click.echo("\n\n".join(messages))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accordance.cli.exits import Exit, one_line
-from accordance.cli.showing import tell
+from accordance.cli.exits import Exit, print_error
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.views.answers import AnswerView
@@ -29,7 +29,7 @@ def exit_of(answer: AnswerView) -> int:
 def print_answer(answer: AnswerView) -> None:
     """Print the answer to a message."""
     if answer.status == "refused":
-        one_line(answer.why or "")
+        print_error(answer.why or "")
         return
 
     subject = answer.task_id or answer.plan_id
@@ -37,15 +37,15 @@ def print_answer(answer: AnswerView) -> None:
     outcome = f"  {answer.outcome}" if answer.outcome else ""
     again = "  (as before)" if answer.repeated else ""
     state = f"{answer.state}{waiting}{outcome}"
-    tell(f"{answer.status}  {subject} is {state}  {answer.reason_code}{again}")
+    print_line(f"{answer.status}  {subject} is {state}  {answer.reason_code}{again}")
 
     for line in answer.messages:
-        tell(f"  {line}")
+        print_line(f"  {line}")
     if answer.artifact is not None:
-        tell(f"  {answer.artifact['path']}  {answer.artifact['sha256'][:12]}")
+        print_line(f"  {answer.artifact['path']}  {answer.artifact['sha256'][:12]}")
     if answer.bundle is not None:
-        tell(f"  {answer.bundle}")
+        print_line(f"  {answer.bundle}")
     if answer.not_published is not None:
-        tell(f"  the change is in the ledger, but {answer.not_published}")
+        print_line(f"  the change is in the ledger, but {answer.not_published}")
     if answer.question is not None:
-        tell(f"  asked as {answer.question} (accordance inbox list)")
+        print_line(f"  asked as {answer.question} (accordance inbox list)")

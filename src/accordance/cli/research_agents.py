@@ -19,7 +19,7 @@ from accordance.cli.research_reading import (
     request_of,
     text_of,
 )
-from accordance.cli.showing import tell, tell_document
+from accordance.cli.showing import print_line, tell_document
 from accordance.errors import InvalidAgents
 from accordance.rendering.words import WORDS, Language
 from accordance.service.research.agents import (
@@ -49,7 +49,7 @@ def agents(
     titles = _title_language(language)
     for agent in listed:
         task_types = ", ".join(agent.task_types)
-        tell(f"{agent.id}  {agent.title[titles]}, {agent.level}, {task_types}")
+        print_line(f"{agent.id}  {agent.title[titles]}, {agent.level}, {task_types}")
         if name:
             _tell_details(agent, titles)
 
@@ -65,7 +65,7 @@ def _tell_details(agent: ResearchAgent, language: str) -> None:
         triggers += words
     floors = [f"{topic} {least:g}" for topic, least in agent.floors.items()]
 
-    tell(f"  {agent.about[language]}")
+    print_line(f"  {agent.about[language]}")
     _tell_row("also", agent.aliases)
     _tell_row("stages", agent.stages)
     _tell_row("needs", agent.inputs)
@@ -78,7 +78,7 @@ def _tell_details(agent: ResearchAgent, language: str) -> None:
 
 def _tell_row(label: str, values: Sequence[str]) -> None:
     if values:
-        tell(f"  {label}: {', '.join(values)}")
+        print_line(f"  {label}: {', '.join(values)}")
 
 
 @click.command()
@@ -98,9 +98,9 @@ def lint(file: str | None, as_json: bool) -> int:
         print_json([asdict(fault) for fault in report.faults])
     elif report.faults:
         for fault in report.faults:
-            tell(f"{fault.kind:<7}  {fault}")
+            print_line(f"{fault.kind:<7}  {fault}")
     else:
-        tell(f"{report.agents} agents, no faults")
+        print_line(f"{report.agents} agents, no faults")
     return Exit.REJECTED if report.has_errors else Exit.OK
 
 
@@ -123,9 +123,9 @@ def route(
         print_json([proposal.to_json() for proposal in result.proposals])
     elif result.proposals:
         for proposal in result.proposals:
-            tell(_proposal_line(proposal, result.language))
+            print_line(_proposal_line(proposal, result.language))
     else:
-        tell(WORDS[result.language].no_proposal)
+        print_line(WORDS[result.language].no_proposal)
     return Exit.OK if result.proposals else Exit.NOT_FOUND
 
 

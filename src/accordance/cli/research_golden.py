@@ -22,7 +22,7 @@ from accordance.cli.research_reading import (
 from accordance.errors import InvalidGolden
 from accordance.service.research.golden import (
     AnswerSource,
-    Given,
+    GivenAnswer,
     GoldenCase,
     GoldenReport,
     GoldenSet,
@@ -157,7 +157,7 @@ def _from_folder(folder: str) -> AnswerSource:
     if not Path(folder).is_dir():
         raise Failure(f"{folder}: no such folder", Exit.NOT_FOUND)
 
-    def answer(case: GoldenCase) -> Given:
+    def answer(case: GoldenCase) -> GivenAnswer:
         file = Path(folder) / f"{case.id}.json"
         if not file.exists():
             return NoAnswer(f"{file.name}: no such file")
@@ -176,7 +176,7 @@ def _from_program(
     if not words:
         raise Failure("--command: names no program", Exit.USAGE)
 
-    def answer(question: Question) -> Given:
+    def answer(question: Question) -> GivenAnswer:
         return ask(words, question.prompt, question.variables, question.seconds)
 
     return answers_of_program(answer, timeout, registry)

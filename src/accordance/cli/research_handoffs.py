@@ -20,7 +20,7 @@ from accordance.cli.research_reading import (
     print_json,
     request_of,
 )
-from accordance.cli.showing import tell, tell_document
+from accordance.cli.showing import print_line, tell_document
 from accordance.cli.writing import write_output
 from accordance.contracts.jsonpath import JsonObject
 from accordance.service.research.handoffs import JoinedHandoffs, Workflow, join_handoffs
@@ -112,21 +112,23 @@ def _write_plan(file: str | None, plan: JsonObject | None) -> bool:
 def _tell(joined: JoinedHandoffs) -> None:
     if joined.workflow is None:
         for violation in joined.violations:
-            tell(f"✗ {violation}")
+            print_line(f"✗ {violation}")
     else:
         _tell_workflow(joined.workflow, len(joined.results))
 
 
 def _tell_workflow(workflow: Workflow, handoffs: int) -> None:
     for passing in workflow.passings:
-        tell(f"✓ {passing.sender} → {passing.receiver}")
+        print_line(f"✓ {passing.sender} → {passing.receiver}")
     for notice in workflow.notices:
-        tell(f"! {notice}")
+        print_line(f"! {notice}")
 
     agents, answers = len(workflow.agents), len(workflow.answers)
-    tell(f"{handoffs} handoffs, {agents} agents, {answers} have answered, no cycle")
+    print_line(
+        f"{handoffs} handoffs, {agents} agents, {answers} have answered, no cycle"
+    )
     if not workflow.open_agents:
-        tell("every agent has answered: there is nothing left to plan")
+        print_line("every agent has answered: there is nothing left to plan")
 
 
 COMMANDS: Final = (handoff,)

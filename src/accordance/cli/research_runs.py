@@ -25,7 +25,7 @@ from accordance.cli.research_reading import (
     request_of,
     request_option,
 )
-from accordance.cli.showing import tell, tell_document
+from accordance.cli.showing import print_line, tell_document
 from accordance.rendering.words import Language
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _print_runs(
         return
     for row in rows:
         digest = row["request"][:_SHORT_DIGEST]
-        tell(f"✓ {row['file']}  {row['agent_id']}  request {digest}")
+        print_line(f"✓ {row['file']}  {row['agent_id']}  request {digest}")
 
 
 @click.command()

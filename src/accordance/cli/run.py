@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.exits import Exit, one_line
+from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
     isolation_option,
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.cli.stopping import leave, stoppable
 from accordance.cli.ways_out import why_nothing
 
@@ -75,7 +75,7 @@ def command(
         resume_as="accordance run --resume" if resume else None,
     )
     with opened(where) as project, contextlib.ExitStack() as stack:
-        prepared = stack.enter_context(prepare_run(project, plan, options, one_line))
+        prepared = stack.enter_context(prepare_run(project, plan, options, print_error))
         listener: Listener = _silent
         if not as_json:
             listener = stack.enter_context(telling(project.ledger, prepared.plan_id))
@@ -84,7 +84,7 @@ def command(
             end = running.until_it_rests(wait=wait)
 
     if as_json:
-        say(end.view.to_json())
+        print_json(end.view.to_json())
     else:
         _print(end, project.home)
 
@@ -108,9 +108,9 @@ def _print(end: RunEnd, home: Home) -> None:
     if not sys.stdout.isatty():
         print_status(end.view)
     if end.why is None:
-        tell("stopped; `accordance run` resumes it")
+        print_line("stopped; `accordance run` resumes it")
     else:
-        tell(why_nothing(end.view.rests, end.why))
+        print_line(why_nothing(end.view.rests, end.why))
     if end.view.not_published:
-        tell(f"the changes are in the ledger, but {end.view.not_published}")
+        print_line(f"the changes are in the ledger, but {end.view.not_published}")
     print_outcome(end.view, home)

@@ -25,7 +25,7 @@ def shown(line: str) -> str:
     return _COMMAND.sub(lambda match: f"{match[1] or ''}\\", printable(line))
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line."""
     click.echo(shown(line))
 

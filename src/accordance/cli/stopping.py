@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from accordance.cli.exits import one_line
+from accordance.cli.exits import print_error
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -41,7 +41,7 @@ def stoppable(stop: Callable[[], None]) -> Iterator[Stopped]:
         if stopped.by is not None:
             os._exit(_SIGNAL_EXIT + number)
         stopped.by = number
-        one_line(
+        print_error(
             "stopping: running attempts are ended or handed back (again to exit at once)"
         )
         stop()
@@ -95,7 +95,7 @@ def left_at_once() -> Iterator[None]:
 def leave(code: int, *, is_clean: bool) -> int:
     """Return the exit code, or exit at once if something does not stop."""
     if not is_clean:
-        one_line("something did not stop in time; the next run resumes it")
+        print_error("something did not stop in time; the next run resumes it")
     if not is_clean or _has_threads_left():
         sys.stdout.flush()
         os._exit(code)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.exits import Exit, one_line
+from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
     by_option,
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.list_options import (
     and_words,
@@ -22,7 +22,7 @@ from accordance.cli.list_options import (
     word,
 )
 from accordance.cli.prompts import prompt
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.cli.task_messages import review, submit
 from accordance.cli.task_output import print_assignment, print_task
 from accordance.cli.ways_out import why_nothing
@@ -59,11 +59,11 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
     with opened(where) as project:
         page = task_records.list_tasks(project, query)
     if as_json:
-        say(page.to_json())
+        print_json(page.to_json())
         return Exit.OK
     for task in page.items:
         note = task.lease.holder if task.lease else task.last_error or ""
-        tell(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+        print_line(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
     tell_of_more(page)
     return Exit.OK
 
@@ -142,7 +142,7 @@ def take(
         return _print_nothing(handout, as_json)
 
     if as_json:
-        say(handout.view.to_json())
+        print_json(handout.view.to_json())
     else:
         print_assignment(handout.view)
     return Exit.OK
@@ -151,10 +151,10 @@ def take(
 def _print_turns(turns: list[TaskBriefView], as_json: bool) -> int:
     """Print the tasks that could be taken up, in the order of their turns."""
     if as_json:
-        say([task.to_json() for task in turns])
+        print_json([task.to_json() for task in turns])
     else:
         for task in turns:
-            tell(f"{task.task_id}  {task.title}")
+            print_line(f"{task.task_id}  {task.title}")
 
     return Exit.OK if turns else Exit.NOT_FOUND
 
@@ -163,9 +163,9 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
     """Print why there is nothing to take up."""
     text = why_nothing(nothing.why, nothing.text)
     if as_json:
-        say({**nothing.to_json(), "text": text})
+        print_json({**nothing.to_json(), "text": text})
     else:
-        one_line(f"nothing to take up: {text}")
+        print_error(f"nothing to take up: {text}")
 
     return Exit.WAITING if nothing.waits_for_person else Exit.NOT_FOUND
 
@@ -182,7 +182,7 @@ def show(task: str, where: Where, as_json: bool) -> int:
         view = show_task(project, task)
 
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     else:
         print_task(view)
     return Exit.OK
@@ -223,9 +223,9 @@ def release(task: str, by: str | None, where: Where, as_json: bool) -> int:
 
 def _print_state(task: TaskView, as_json: bool) -> int:
     if as_json:
-        say(task.to_json())
+        print_json(task.to_json())
     else:
-        tell(f"{task.task_id} is {task.state}")
+        print_line(f"{task.task_id} is {task.state}")
     return Exit.OK
 
 
@@ -255,9 +255,9 @@ def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -
         lease = tasks.extend(project, task, attempt=attempt, seconds=seconds)
 
     if as_json:
-        say(lease.to_json())
+        print_json(lease.to_json())
     else:
-        tell(f"until {lease.until}")
+        print_line(f"until {lease.until}")
     return Exit.OK
 
 
@@ -288,11 +288,11 @@ def cancel(
         )
 
     if as_json:
-        say(cancelled.to_json())
+        print_json(cancelled.to_json())
         return Exit.OK
 
     line = f"{cancelled.task_id} is {cancelled.state}"
     if cancelled.along:
         line += f", with {len(cancelled.along)} that waited for it"
-    tell(line)
+    print_line(line)
     return Exit.OK

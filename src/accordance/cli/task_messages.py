@@ -12,7 +12,7 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
@@ -130,7 +130,7 @@ def _rescued(
 
 def _print_receipt(answer: AnswerView, as_json: bool) -> int:
     if as_json:
-        say(answer.to_json())
+        print_json(answer.to_json())
     else:
         print_answer(answer)
     return exit_of(answer)

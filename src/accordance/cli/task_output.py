@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from accordance.cli.prompts import run_line
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.views.tasks import (
@@ -33,16 +33,16 @@ def print_assignment(assignment: AssignmentView) -> None:
     contract_name = contract.scope or contract.schema_version
     hand_in = " ".join(assignment.hand_in)
 
-    tell(f"{task.title}  {task.node_type}, attempt {assignment.attempt}")
-    tell(f"  task      {task.task_id}")
+    print_line(f"{task.title}  {task.node_type}, attempt {assignment.attempt}")
+    print_line(f"  task      {task.task_id}")
     if task.goal_statement:
-        tell(f"  goal      {task.goal_statement}")
+        print_line(f"  goal      {task.goal_statement}")
     _print_indented(_requirement_lines(task, assignment.plan.constraints))
     _print_indented(_change_lines(assignment))
-    tell(f"  contract  {contract_name} for task_id {contract.task_id}")
+    print_line(f"  contract  {contract_name} for task_id {contract.task_id}")
     _print_indented(_context_lines(assignment.context))
-    tell(f"  until     {assignment.lease.until}")
-    tell(f"  hand in   {hand_in}")
+    print_line(f"  until     {assignment.lease.until}")
+    print_line(f"  hand in   {hand_in}")
 
 
 def print_task(task: TaskDetailView) -> None:
@@ -52,20 +52,20 @@ def print_task(task: TaskDetailView) -> None:
         state = f"{task.state} ({task.waiting})"
     counters = [f"{name} {getattr(task, name)}" for name in _COUNTERS]
 
-    tell(f"{task.title}  {task.node_type}  {state}")
-    tell(f"  task      {task.task_id}")
+    print_line(f"{task.title}  {task.node_type}  {state}")
+    print_line(f"  task      {task.task_id}")
     if task.goal_statement:
-        tell(f"  goal      {task.goal_statement}")
+        print_line(f"  goal      {task.goal_statement}")
     _print_indented(_requirement_lines(task, task.constraints))
     if task.workspace:
-        tell(f"  clone     {task.workspace}")
-    tell(f"  counters  {', '.join(counters)}")
+        print_line(f"  clone     {task.workspace}")
+    print_line(f"  counters  {', '.join(counters)}")
     _print_indented(_record_lines(task))
 
 
 def _print_indented(lines: Iterator[str]) -> None:
     for line in lines:
-        tell(f"  {line}")
+        print_line(f"  {line}")
 
 
 def _requirement_lines(

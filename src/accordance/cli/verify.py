@@ -14,10 +14,10 @@ from accordance.cli.ledger_commands import (
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
 from accordance.cli.reading import must_be_a_name, read_bounded
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.verification import Anchored
@@ -91,13 +91,13 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
         raise Failure(str(error), Exit.REJECTED) from None
 
     if as_json:
-        say(view.to_json())
+        print_json(view.to_json())
     else:
         outcome = view.outcome or "no verdict"
-        tell(f"{_mark(view.holds)} {folder}  {outcome}")
+        print_line(f"{_mark(view.holds)} {folder}  {outcome}")
         for fault in view.faults:
-            tell(f"  {fault}")
-        tell(f"  signature: {view.signature}")
+            print_line(f"  {fault}")
+        print_line(f"  signature: {view.signature}")
     return Exit.OK if view.holds else Exit.REJECTED
 
 
@@ -111,7 +111,7 @@ def _verify_plans(
         view = verify(project, plan, against)
 
     if as_json:
-        say([findings.to_json() for findings in view.findings])
+        print_json([findings.to_json() for findings in view.findings])
     else:
         for findings in view.findings:
             _print_findings(findings)
@@ -119,7 +119,7 @@ def _verify_plans(
             anchor_text = (
                 f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
             )
-            tell(f"{anchor_text}; signature: {view.signature}")
+            print_line(f"{anchor_text}; signature: {view.signature}")
     return Exit.OK if view.holds else Exit.REJECTED
 
 
@@ -138,22 +138,22 @@ def _print_findings(findings: FindingsView) -> None:
     events = f"{findings.events} events"
     blobs = f"{findings.blobs} blobs"
     if findings.plan_id is None:
-        tell(f"{mark} the ledger  {events}, {blobs}")
+        print_line(f"{mark} the ledger  {events}, {blobs}")
     else:
         judged = f"{findings.messages} messages, {findings.verdicts} verdicts"
-        tell(f"{mark} {findings.plan_id}  {events}, {judged}, {blobs}")
+        print_line(f"{mark} {findings.plan_id}  {events}, {judged}, {blobs}")
 
     _print_faults("integrity", findings.integrity)
     _print_faults("completeness", findings.completeness)
     for notice in findings.notices:
-        tell(f"  note: {notice}")
+        print_line(f"  note: {notice}")
 
 
 def _print_faults(name: str, faults: Sequence[str]) -> None:
     result = f"{len(faults)} faults" if faults else "holds"
-    tell(f"  {name}: {result}")
+    print_line(f"  {name}: {result}")
     for fault in faults:
-        tell(f"    {fault}")
+        print_line(f"    {fault}")
 
 
 def _mark(holds: bool) -> str:

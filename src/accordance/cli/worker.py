@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.exits import Exit, Failure, one_line
+from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.ledger_commands import (
     Where,
     isolation_option,
     json_option,
     ledger_options,
     opened,
-    say,
+    print_json,
 )
-from accordance.cli.showing import tell
+from accordance.cli.showing import print_line
 from accordance.cli.stopping import leave, stoppable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
                 concurrency=concurrency,
                 isolation=isolation,
                 listener=listener,
-                warn=one_line,
+                warn=print_error,
             )
         except NotShared:
             text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
@@ -63,7 +63,7 @@ def command(
 
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
-            tell(
+            print_line(
                 f"{worker.name} works; if it dies, the others take over after {seconds}"
             )
         with stoppable(worker.stop):
@@ -81,8 +81,8 @@ def _print(attempt: AttemptView) -> None:
         answer.reason_code,
         answer.state,
     )
-    tell("  ".join(column for column in columns if column))
+    print_line("  ".join(column for column in columns if column))
 
 
 def _print_json(attempt: AttemptView) -> None:
-    say(attempt.to_json())
+    print_json(attempt.to_json())

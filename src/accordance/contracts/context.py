@@ -27,9 +27,11 @@ READING_ROLES: Final = frozenset(("planner", "splitter", "reviewer", "designer")
 """The roles that change no files."""
 EXECUTOR_KINDS: Final = ("command", "llm", "codex", "opencode", "claude", "external")
 """The kinds of executors, for tasks, routes and settings alike."""
-ALSO_CALLED: Final[Mapping[str, str]] = MappingProxyType({"opencode": "opencodecli"})
+EXECUTOR_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {"opencode": "opencodecli"}
+)
 """Other names by which tasks allow a kind of executor."""
-EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *ALSO_CALLED.values()))
+EXECUTORS: Final = frozenset((*EXECUTOR_KINDS, *EXECUTOR_ALIASES.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

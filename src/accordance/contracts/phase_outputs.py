@@ -33,7 +33,7 @@ PLACES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 """Where the output of a phase may stand, in words. Prompts name the first place."""
-HOME: Final[Mapping[int, str]] = MappingProxyType(
+FIRST_PLACE: Final[Mapping[int, str]] = MappingProxyType(
     {
         0: "$.vs_metadata.context_summary",
         1: "$.vs_metadata.t_scores",

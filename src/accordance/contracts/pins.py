@@ -214,7 +214,7 @@ class Pins:
         return self.rule(path) == "allowed"
 
 
-GITS_OWN: Final = "**/.git"  # git's own files belong to no task
+GIT_FILES: Final = "**/.git"  # git's own files belong to no task
 
 # HFS+ leaves these characters out of a name. NTFS reads a name by its short form, without
 # spaces and dots at its end and without the name of a stream. Git refuses the same
@@ -227,7 +227,7 @@ _GIT_ON_ANY_DISK: Final = re.compile(
 )
 
 
-def is_gits_own(path: str) -> bool:
+def is_git_file(path: str) -> bool:
     """Whether a path lies in a `.git`, as it is written or as any disk reads it."""
     plain = path if path.isascii() else path.translate(_IGNORED_BY_HFS)
     return "git" in plain.lower() and _GIT_ON_ANY_DISK.search(plain) is not None
@@ -246,7 +246,9 @@ def _matching(
     ]
 
 
-def in_both(allowed: Sequence[str], forbidden: Sequence[str]) -> tuple[int, ...]:
+def patterns_in_both(
+    allowed: Sequence[str], forbidden: Sequence[str]
+) -> tuple[int, ...]:
     """Positions in `allowed` of the patterns that `forbidden` names as well."""
     refused = {_comparable(pattern) for pattern in forbidden}
     positions: list[int] = []

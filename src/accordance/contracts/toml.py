@@ -8,7 +8,7 @@ from typing import Any
 from accordance.contracts.limits import LIMITS
 
 
-class NoToml(ValueError):
+class InvalidToml(ValueError):
     """The text is not TOML, or is nested too deep."""
 
 
@@ -19,14 +19,14 @@ def read_toml(text: str) -> dict[str, Any]:
     except RecursionError:
         raise _too_deep() from None
     except ValueError as error:  # also a number with more digits than Python reads
-        raise NoToml(str(error)) from None
+        raise InvalidToml(str(error)) from None
     if _depth(tables) > LIMITS.max_depth:
         raise _too_deep()
     return tables
 
 
-def _too_deep() -> NoToml:
-    return NoToml(f"nested too deeply; at most {LIMITS.max_depth} levels are read")
+def _too_deep() -> InvalidToml:
+    return InvalidToml(f"nested too deeply; at most {LIMITS.max_depth} levels are read")
 
 
 def _depth(tables: dict[str, Any]) -> int:

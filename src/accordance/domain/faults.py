@@ -160,7 +160,7 @@ _ADVICE: Final[Mapping[Fault, str]] = MappingProxyType(
 """What the next attempt can do about a fault, where it can do anything."""
 
 
-def in_words(fault: Fault, text: str) -> str:
+def describe_fault(fault: Fault, text: str) -> str:
     """Describe a fault for the next attempt."""
     meaning = FAULTS[fault].meaning.removesuffix(".")
     detail = f" ({text})" if text else ""

@@ -116,7 +116,7 @@ class Spent:
     cost: float = 0.0
 
 
-def blown(fuses: Fuses, spent: Spent) -> str | None:
+def blown_fuse(fuses: Fuses, spent: Spent) -> str | None:
     """Return why the plan must stop and wait for a person, if it must."""
     calls = fuses.calls_per_run
     if calls is not None and spent.calls >= calls:

@@ -207,7 +207,7 @@ class _Reading(NamedTuple):
         return not self.forbidden and _any_accepts_the_rest(self.allowed)
 
 
-def beyond(child: Pins, parent: Pins) -> str | None:
+def path_beyond(child: Pins, parent: Pins) -> str | None:
     """Return a path that the child's pins allow and its parent's do not, if any.
 
     Raises InvalidPattern when the pins are too entangled to compare.

@@ -14,7 +14,7 @@ from accordance.contracts.pins import Pins
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.case import scope_of, tests_of
 from accordance.domain.findings import listed
-from accordance.domain.inheritance import beyond
+from accordance.domain.inheritance import path_beyond
 from accordance.domain.roles import ROLES, Role
 from accordance.errors import GateNotRun, InvalidPattern, UnknownRole
 
@@ -109,7 +109,7 @@ def _pins_lie_within_the_parents(
         return
     pins = Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths)
     try:
-        path = beyond(pins, start.parent)
+        path = path_beyond(pins, start.parent)
     except InvalidPattern as fault:
         yield PreflightFault("pins", str(fault))
         return

@@ -63,10 +63,10 @@ def retry_plan(verdict: Verdict, attempt: int) -> RetryPlan | None:
     if verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
-    return RetryPlan(attempt + 1, verdict.step, strategy, what_to_tell(verdict))
+    return RetryPlan(attempt + 1, verdict.step, strategy, feedback_for(verdict))
 
 
-def what_to_tell(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
+def feedback_for(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
     """Return the feedback for the next attempt: a line for each finding, gravest first.
 
     Findings that do not fit are counted.

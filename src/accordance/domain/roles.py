@@ -23,7 +23,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.pins import Pins, normal_pattern
 from accordance.domain.attempts import MAX_ATTEMPTS
-from accordance.domain.inheritance import beyond
+from accordance.domain.inheritance import path_beyond
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, SettingTable, Texts
 from accordance.errors import InvalidPattern, InvalidRole
@@ -92,7 +92,7 @@ class Role:
                 return False
         if not self.denied_tools <= other.denied_tools:
             return False
-        return beyond(other.write, self.write) is None
+        return path_beyond(other.write, self.write) is None
 
     def policy(self) -> JsonObject:
         """Return the policy as the table that `role_from` reads."""

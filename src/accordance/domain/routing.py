@@ -20,7 +20,7 @@ from accordance.contracts.catalogue.versions import (
     ANSWER_NAME,
     ANSWER_VERSION,
 )
-from accordance.contracts.context import ALSO_CALLED
+from accordance.contracts.context import EXECUTOR_ALIASES
 from accordance.domain.executor_specs import (
     WITHOUT_SETTINGS,
     ContextBytes,
@@ -133,15 +133,15 @@ class Route(SettingTable):
         examples=[200_000],
     )
 
-    def fits(self, wanted: RouteRequest) -> bool:
+    def fits(self, request: RouteRequest) -> bool:
         """Whether the route is meant for this work."""
-        if self.kind is not None and self.kind != wanted.kind:
+        if self.kind is not None and self.kind != request.kind:
             return False
-        if self.role is not None and self.role != wanted.role:
+        if self.role is not None and self.role != request.role:
             return False
-        if self.node_type is not None and self.node_type != wanted.node_type:
+        if self.node_type is not None and self.node_type != request.node_type:
             return False
-        return wanted.tags.issuperset(self.tags)
+        return request.tags.issuperset(self.tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ class Choice:
         return sorted(tiers, reverse=True)
 
 
-def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
+def route_request(task: TaskRecord, kind: Kind) -> RouteRequest:
     """Return the part of a task that routes look at."""
     return RouteRequest(
         kind=kind,
@@ -178,7 +178,7 @@ def wanted(task: TaskRecord, kind: Kind) -> RouteRequest:
 
 def names_of(executor: str, spec: Spec) -> tuple[str, ...]:
     """Return the names by which a task may allow an executor: its own, its kind's."""
-    return executor, spec.kind, ALSO_CALLED.get(spec.kind, spec.kind)
+    return executor, spec.kind, EXECUTOR_ALIASES.get(spec.kind, spec.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +188,16 @@ class Routing:
     executors: Mapping[str, Spec] = field(default_factory=dict)
     routes: Sequence[Route] = ()
 
-    def choose(self, wanted: RouteRequest, tier: int | None = None) -> Choice:
+    def choose(self, request: RouteRequest, tier: int | None = None) -> Choice:
         """Choose who does this work, with a model of at least `tier` where given.
 
         Where the task allows none of the executors that fit, the first one is returned:
         preflight refuses it, with the reason. Raises NoExecutor.
         """
-        route = self._route_for(wanted)
+        route = self._route_for(request)
         spec = self.executors[route.executor]
-        tiers = _allowed_tiers(spec, wanted.models)
-        model = _model_for(route, spec, wanted, tiers)
+        tiers = _allowed_tiers(spec, request.models)
+        model = _model_for(route, spec, request, tiers)
         if tier is not None:
             model = _weakest_model(tiers, tier) or model
 
@@ -208,30 +208,30 @@ class Routing:
             tier=tiers.get(model or ""),
             tiers=tiers,
             contract=CONTRACTS[route.contract or ACTION_VERSION],
-            prompt=route.prompt or PROMPTS[wanted.kind],
+            prompt=route.prompt or PROMPTS[request.kind],
             context_bytes=route.context_bytes or _context_bytes(spec, model),
         )
 
-    def _route_for(self, wanted: RouteRequest) -> Route:
+    def _route_for(self, request: RouteRequest) -> Route:
         """Return the first fitting route whose executor is allowed, else the first."""
-        fitting = [route for route in self.routes if route.fits(wanted)]
+        fitting = [route for route in self.routes if route.fits(request)]
         if not fitting:
             reason = "none is configured"
             if self.executors:
-                reason = f"no route in accordance.toml fits ({wanted})"
+                reason = f"no route in accordance.toml fits ({request})"
             raise NoExecutor(
                 f"no executor for this task: {reason}", way_out=_ADD_EXECUTOR
             )
         for route in fitting:
-            if self._is_allowed(route, wanted):
+            if self._is_allowed(route, request):
                 return route
         return fitting[0]
 
-    def _is_allowed(self, route: Route, wanted: RouteRequest) -> bool:
-        if wanted.executors is None:
+    def _is_allowed(self, route: Route, request: RouteRequest) -> bool:
+        if request.executors is None:
             return True
         names = names_of(route.executor, self.executors[route.executor])
-        return not wanted.executors.isdisjoint(names)
+        return not request.executors.isdisjoint(names)
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
         """Return the routing that gives all work to one executor.
@@ -254,18 +254,18 @@ class Routing:
         fallback = Route(executor=executor, model=model)
         return replace(self, executors=executors, routes=(*redirected, fallback))
 
-    def after(self, wanted: RouteRequest, failures: int) -> Choice:
+    def after(self, request: RouteRequest, failures: int) -> Choice:
         """Choose who does this after so many failures. Raises NoExecutor.
 
         Each failure leads to the next stronger model, where there is one.
         """
-        first = self.choose(wanted)
+        first = self.choose(request)
         stronger = first.stronger
         if not failures or not stronger:
             return first
         last = len(stronger) - 1
         tier = stronger[min(failures - 1, last)]
-        return self.choose(wanted, tier)
+        return self.choose(request, tier)
 
 
 def routing_of(
@@ -317,11 +317,11 @@ def _allowed_tiers(spec: Spec, models: frozenset[str] | None) -> Mapping[str, in
 
 
 def _model_for(
-    route: Route, spec: Spec, wanted: RouteRequest, tiers: Mapping[str, int]
+    route: Route, spec: Spec, request: RouteRequest, tiers: Mapping[str, int]
 ) -> str | None:
     """Return the route's model; where the task refuses it, the weakest allowed."""
     model = spec.model_for(route.model)
-    if wanted.models is None or model in wanted.models:
+    if request.models is None or model in request.models:
         return model
     return max(tiers, key=tiers.__getitem__, default=model)
 

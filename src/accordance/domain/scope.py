@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.pins import (
-    GITS_OWN,
+    GIT_FILES,
     Explanation,
     Pins,
     Ruling,
-    is_gits_own,
+    is_git_file,
     normal_path,
 )
 
@@ -70,8 +70,8 @@ class PathScope:
         by_pins = self.pins.explain(end)
         if by_pins.rule != "allowed" or rule == "allowed":
             return Explanation(path, rule, by_pins.pattern)
-        if self.role is None or is_gits_own(end):
-            return Explanation(path, rule, GITS_OWN)
+        if self.role is None or is_git_file(end):
+            return Explanation(path, rule, GIT_FILES)
         return Explanation(path, rule, self.role.explain(end).pattern)
 
     def _rule_without_links(self, path: str) -> ScopeRule:
@@ -81,7 +81,7 @@ class PathScope:
         by_pins = self.pins.rule_of_normal(normal)
         if by_pins != "allowed":
             return by_pins
-        if is_gits_own(normal):
+        if is_git_file(normal):
             return "forbidden"
         if self.role is None:
             return "allowed"

@@ -108,10 +108,10 @@ def total(spent: Iterable[Spending]) -> Spending:
 
 def estimate(prompt: str, answer: str) -> Spending:
     """Return what a call that broke off probably cost."""
-    return reckoned(_bytes(prompt), _bytes(answer))
+    return estimate_from_bytes(_bytes(prompt), _bytes(answer))
 
 
-def reckoned(read: int, written: int) -> Spending:
+def estimate_from_bytes(read: int, written: int) -> Spending:
     """Return what a call probably cost, by the bytes of question and answer."""
     return Spending(
         read=_tokens(read), written=_tokens(written), calls=1, estimated=True

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, LlmSpec, Spec
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits
+from accordance.executors.protocol import Assignment, Executor, RunLimits, RunOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class Missing:
 
     extra: str
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:  # noqa: ARG002 - never read
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:  # noqa: ARG002 - never read
         """Report what to install."""
         text = (
             f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
         )
-        return Produced(fault=Fault.NOT_INSTALLED, text=text)
+        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text)
 
 
 def executor_for(spec: Spec, root: Path) -> Executor | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.prompting import plain
-from accordance.executors.run_folder import read_left
-from accordance.executors.showing import LARGEST_FILE, pinned_paths, tracked_files
+from accordance.executors.run_folder import read_file_inside
+from accordance.executors.shown_files import LARGEST_FILE, pinned_paths, tracked_files
 
 MOST_FILES: Final = 400
 MOST_NAMES: Final = 60  # of a file
@@ -42,7 +42,7 @@ def _definitions(work: Path, path: str) -> list[str]:
     if not path.endswith(".py"):
         return []
 
-    raw = read_left(work, path, LARGEST_FILE + 1)
+    raw = read_file_inside(work, path, LARGEST_FILE + 1)
     if raw is None or len(raw) > LARGEST_FILE:
         return []
 

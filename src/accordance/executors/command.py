@@ -12,8 +12,8 @@ from pathlib import Path
 
 from accordance.domain.executor_specs import CommandSpec
 from accordance.executors.programs import Program, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Produced, RunLimits
-from accordance.executors.run_folder import read_left
+from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
+from accordance.executors.run_folder import read_file_inside
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 
@@ -29,7 +29,7 @@ class CommandExecutor:
     spec: CommandSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Run the program once."""
         try:
             program = self._program(assignment)
@@ -40,13 +40,13 @@ class CommandExecutor:
         raw: bytes | None = program_run.output
         if self.spec.message is not None:
             work = program.room.work
-            raw = read_left(work, self.spec.message, limits.output_bytes)
+            raw = read_file_inside(work, self.spec.message, limits.output_bytes)
 
         if program_run.fault is not None or not raw or not raw.strip():
             return program_run.without_message(limits)
 
         command_run = program_run.command_run
-        return Produced(
+        return RunOutcome(
             raw=raw,
             exit_code=command_run.exit_code,
             duration_ms=command_run.duration_ms,

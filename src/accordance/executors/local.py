@@ -24,7 +24,7 @@ from accordance.executors.programs import (
     cannot_run,
     run_program,
 )
-from accordance.executors.protocol import Assignment, Produced, RunLimits
+from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 
@@ -40,16 +40,16 @@ class LocalExecutor:
     spec: LlmSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Ask the model."""
         if find_spec("llama_cpp") is None:
             text = "this needs the extra local: pip install 'accordance[local]'"
-            return Produced(fault=Fault.NOT_INSTALLED, text=text)
+            return RunOutcome(fault=Fault.NOT_INSTALLED, text=text)
 
         model = self.root / (assignment.model or self.spec.model)
         if not model.is_file():
             text = f"{model} is not a file; set model to a GGUF file"
-            return Produced(fault=Fault.UNKNOWN_MODEL, text=text)
+            return RunOutcome(fault=Fault.UNKNOWN_MODEL, text=text)
 
         try:
             program = self._program(assignment, limits, model)
@@ -61,7 +61,7 @@ class LocalExecutor:
             return program_run.without_message(limits)
 
         command_run = program_run.command_run
-        return Produced(
+        return RunOutcome(
             raw=program_run.output,
             exit_code=command_run.exit_code,
             duration_ms=command_run.duration_ms,

@@ -10,7 +10,7 @@ from typing import Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Produced, RunLimits
+from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.executors.run_folder import ERRORS, ROOM, tail
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.isolation import CommandLimits as ProcessLimits
@@ -86,14 +86,14 @@ class ProgramRun:
         fault_and_text = _FAULTS.get(self.command_run.ending)
         return fault_and_text[0] if fault_and_text else None
 
-    def without_message(self, limits: RunLimits) -> Produced:
+    def without_message(self, limits: RunLimits) -> RunOutcome:
         """Return the outcome of a run that left no message to judge."""
         fault, text = self._reason(limits)
         if self.errors:
             one_line = " ".join(self.errors.split())
             text += f"; its standard error ends: {one_line[-_ERRORS_SHOWN:]}"
 
-        return Produced(
+        return RunOutcome(
             fault=fault,
             text=text,
             exit_code=self.command_run.exit_code,
@@ -125,13 +125,13 @@ class ProgramRun:
         return Fault.SILENT, "it ended without a message"
 
 
-def cannot_run(error: WorkspaceError | OSError) -> Produced:
+def cannot_run(error: WorkspaceError | OSError) -> RunOutcome:
     """Return the outcome of a run that could not even be started."""
     if isinstance(error, IsolationUnavailable):
-        return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+        return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
     if isinstance(error, WorkspaceError):
-        return Produced(fault=Fault.UNPREPARED, text=str(error))
-    return Produced(fault=Fault.CRASHED, text=f"it could not be run: {error}")
+        return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
+    return RunOutcome(fault=Fault.CRASHED, text=f"it could not be run: {error}")
 
 
 def run_program(program: Program, limits: RunLimits) -> ProgramRun:

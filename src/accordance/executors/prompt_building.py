@@ -12,7 +12,7 @@ from accordance.domain.briefing import briefing
 from accordance.domain.context_pack import Excerpt, Pack, Piece, Trim, budget_for, pack
 from accordance.domain.prompting import Part, Prompt, prompt_of
 from accordance.executors.prompt_files import SHARED, PromptFiles
-from accordance.executors.run_folder import read_left
+from accordance.executors.run_folder import read_file_inside
 
 MOST_INPUT: Final = 200_000  # bytes of an input file that go into the prompt
 
@@ -82,7 +82,7 @@ def _inputs(document: Mapping[str, Any], root: Path) -> dict[str, Excerpt]:
 
 def _excerpt(root: Path, name: str) -> Excerpt | None:
     """Return the beginning of a text, cut between characters; None if not a text."""
-    raw = read_left(root, name, MOST_INPUT)
+    raw = read_file_inside(root, name, MOST_INPUT)
     if raw is None:
         return None
 

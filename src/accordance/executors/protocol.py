@@ -27,7 +27,7 @@ MODEL_CALL: Final = "model_call"
 """The record of a call of a model."""
 ASKED_AGAIN: Final = "asked_again"
 """The record of an answer that broke its contract and was asked for again."""
-MOST_REPEATED: Final = 20_000
+MAX_REPEATED_CHARACTERS: Final = 20_000
 """Characters of a bad answer that are shown to the model again."""
 
 
@@ -101,7 +101,7 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observation:
     """Something observed during a run. No decision relies on an agent's claim in it."""
 
     what: str
@@ -109,7 +109,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Produced:
+class RunOutcome:
     """The outcome of a run: a message, or the reason why there is none."""
 
     raw: bytes | None = None
@@ -118,7 +118,7 @@ class Produced:
     spending: Spending = field(default_factory=Spending)
     exit_code: int | None = None
     duration_ms: int = 0
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[Observation, ...] = ()
     retry_after: float | None = None  # seconds the provider asks to wait
     isolation: str | None = None  # the level that was reached
     stronger: bool = False  # a stronger model could be asked next
@@ -166,6 +166,6 @@ class Produced:
 class Executor(Protocol):
     """Does the work of an attempt."""
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Work on an assignment once."""
         ...

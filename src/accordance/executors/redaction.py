@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import quote
 
-from accordance.executors.protocol import Produced, Seen
+from accordance.executors.protocol import Observation, RunOutcome
 
 _MASK: Final = "[key]"
 _SHORTEST_KEY: Final = 8  # anything shorter is a placeholder, not a secret
@@ -89,7 +89,7 @@ def _begun_bytes(text: bytes, spelling: bytes) -> int:
     return 0
 
 
-def withhold(produced: Produced, key: str) -> Produced:
+def withhold(produced: RunOutcome, key: str) -> RunOutcome:
     """Return the outcome of a run with the key masked in every text.
 
     The message itself stays as it is, because it is judged as it is.
@@ -97,7 +97,7 @@ def withhold(produced: Produced, key: str) -> Produced:
     seen = []
     for record in produced.seen:
         details = {name: _masked(value, key) for name, value in record.details.items()}
-        seen.append(Seen(record.what, details))
+        seen.append(Observation(record.what, details))
     return replace(produced, text=without_key(produced.text, key), seen=tuple(seen))
 
 

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from accordance.executors.protocol import Assignment, Executor, Produced, RunLimits
+from accordance.executors.protocol import Assignment, Executor, RunLimits, RunOutcome
 from accordance.workspace.clone import discard
 
 ROOM: Final = "room"  # where a program runs, in the folder of its run
@@ -23,7 +23,7 @@ _OPEN_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 def run_tidily(
     executor: Executor, assignment: Assignment, limits: RunLimits
-) -> Produced:
+) -> RunOutcome:
     """Run an executor once; afterwards the run's folder holds nothing but logs."""
     try:
         return executor.run(assignment, limits)
@@ -43,7 +43,7 @@ def _clear(folder: Path) -> None:
     discard(room)
 
 
-def read_left(folder: Path, name: str, most: int) -> bytes | None:
+def read_file_inside(folder: Path, name: str, most: int) -> bytes | None:
     """Return at most `most` bytes of a file inside the folder.
 
     None if it is not an ordinary file inside it.

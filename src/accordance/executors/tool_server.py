@@ -47,7 +47,7 @@ _Context: TypeAlias = ServerRequestContext[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """A tool: its name, its description, its input schema, and its function."""
 
     name: str
@@ -56,7 +56,7 @@ class Offer:
     call: Callable[[JsonObject], JsonObject]
 
 
-def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
+def make_server(offers: Sequence[ToolOffer], instructions: str) -> Server[Any]:
     """Return a server with these tools.
 
     A tool that fails answers the agent with its error; the server goes on.
@@ -93,7 +93,7 @@ def server_of(offers: Sequence[Offer], instructions: str) -> Server[Any]:
     )
 
 
-def _described(offer: Offer) -> Tool:
+def _described(offer: ToolOffer) -> Tool:
     return Tool(name=offer.name, description=offer.about, input_schema=offer.takes)
 
 

@@ -13,7 +13,7 @@ from accordance.domain.case import Breach
 from accordance.domain.facts import Snapshot
 from accordance.domain.usage import Budget, Usage
 from accordance.judging.own_submission import Claim
-from accordance.project.policy import Gateway
+from accordance.project.policy import JudgingPolicy
 from accordance.workspace.bundle import bundle_folder
 from accordance.workspace.clone import Workspace
 
@@ -47,7 +47,7 @@ class AttemptTree:
 class JudgeOptions:
     """How an attempt is judged: by which rules, and as which attempt."""
 
-    gateway: Gateway = field(default_factory=Gateway)
+    gateway: JudgingPolicy = field(default_factory=JudgingPolicy)
     attempt: int = 1
     """Its number among the attempts that count."""
     number: int | None = None

@@ -34,15 +34,15 @@ from accordance.judging.starting_point import (
 from accordance.judging.task_input import (
     Paper,
     TaskRequest,
-    left_behind,
-    look_at,
+    check_task,
     out_of_reach,
     read_submission,
     read_task,
+    submission_left_in,
 )
 from accordance.judging.terms import terms_for
 from accordance.project.base_settings import settings_at
-from accordance.project.policy import Gateway, gateway_of, with_isolation
+from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.workspace.baseline import read_baseline
 from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import adopt, scratch
@@ -123,12 +123,12 @@ def judge_on(
     if not tree.has_passed_preflight:
         log("looking at the task")
         room = Room(tree.private, readable=options.gateway.readable)
-        look_at(task, tree.before, options.gateway, room)
+        check_task(task, tree.before, options.gateway, room)
 
     place = _place_of_bundle(options, task)
     submitted_at = _now()
     if submit is None and options.claim is None:
-        submit = left_behind(tree.workspace.work, task.task_id)
+        submit = submission_left_in(tree.workspace.work, task.task_id)
     examination = examine(tree, task, submit, options, log)
 
     log("judging")
@@ -170,7 +170,7 @@ def _judgement(
     )
 
 
-def _gateway(root: Path, commit: str, isolation: str | None) -> Gateway:
+def _gateway(root: Path, commit: str, isolation: str | None) -> JudgingPolicy:
     """Return the rules of the base, with the isolation that was asked for."""
     gateway = gateway_of(settings_at(root, commit), root)
     if isolation is None:

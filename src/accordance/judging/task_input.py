@@ -18,12 +18,12 @@ from accordance.domain.case import tests_of
 from accordance.domain.facts import Snapshot
 from accordance.domain.preflight import CODE, Preflight, Start, preflight
 from accordance.errors import AccordanceError, NotFound
-from accordance.project.policy import Gateway
+from accordance.project.policy import JudgingPolicy
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import show
 from accordance.workspace.isolation import Room
-from accordance.workspace.runnable import why_not
+from accordance.workspace.runnable import why_not_runnable
 
 Paper: TypeAlias = Path | bytes | str | Mapping[str, object]
 """A message: the file it is in, its text, or its value."""
@@ -62,10 +62,10 @@ class TaskRequest:
     task: TaskInput
 
 
-def read_task(task: Paper, gateway: Gateway | None = None) -> TaskRequest:
+def read_task(task: Paper, gateway: JudgingPolicy | None = None) -> TaskRequest:
     """Return the task if its contract accepts it. Raises PreflightFailed, NotFound."""
     raw = read_paper(task)
-    gateway = gateway or Gateway()
+    gateway = gateway or JudgingPolicy()
     result = check(raw, TASK, Context(roles=frozenset(gateway.roles)))
     if isinstance(result, Rejected):
         raise PreflightFailed(preflight(result, Start(runnable={}), gateway.roles))
@@ -113,7 +113,7 @@ def _leads_out(file: Path, root: Path) -> bool:
     return any(folder.resolve() == root for folder in named.parents)
 
 
-def left_behind(work: Path, task_id: str) -> bytes | None:
+def submission_left_in(work: Path, task_id: str) -> bytes | None:
     """Return the submit.json that an agent left in its evidence folder, or None.
 
     No link is followed to it.
@@ -144,13 +144,15 @@ def out_of_reach(task: Paper, request: TaskRequest, root: Path, base: str) -> No
         )
 
 
-def look_at(task: TaskInput, before: Snapshot, gateway: Gateway, room: Room) -> None:
+def check_task(
+    task: TaskInput, before: Snapshot, gateway: JudgingPolicy, room: Room
+) -> None:
     """Check the task against the tree before the attempt. Raises PreflightFailed.
 
     Whether there must be tests at all is left to the gate.
     """
     tests = tests_of(task, gateway.tests)
-    runnable = {command: why_not(command, before, room) for command in tests}
+    runnable = {command: why_not_runnable(command, before, room) for command in tests}
     role = replace(gateway.roles[task.role], tests_required=False)
     start = Start(runnable=runnable, own_tests=gateway.tests)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.executors.tool_server import Offer
+from accordance.executors.tool_server import ToolOffer
 
 INSTRUCTIONS: Final = (
     "Ask for a task with next, do it, and hand in its message with submit. A task that "
@@ -86,9 +86,9 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
 
 def offers(
     calls: Mapping[str, Callable[[JsonObject], JsonObject]],
-) -> tuple[Offer, ...]:
+) -> tuple[ToolOffer, ...]:
     """Return the tools, each with the function that carries it out."""
     return tuple(
-        Offer(name, tool.about, tool.takes, calls[name])
+        ToolOffer(name, tool.about, tool.takes, calls[name])
         for name, tool in _TOOLS.items()
     )

@@ -6,7 +6,7 @@ from functools import partial
 
 import anyio
 
-from accordance.executors.tool_server import Offer, serve, server_of
+from accordance.executors.tool_server import ToolOffer, make_server, serve
 from accordance.mcp.offers import INSTRUCTIONS
 from accordance.mcp.tools import Desk
 from accordance.service.project import Project
@@ -19,7 +19,7 @@ def desk_for(
     return Desk(project.ledger, project.home, holder, plan_id, any_task, resumes)
 
 
-def serve_tools(offers: tuple[Offer, ...]) -> None:
+def serve_tools(offers: tuple[ToolOffer, ...]) -> None:
     """Answer an agent's calls until it disconnects."""
-    server = server_of(offers, INSTRUCTIONS)
+    server = make_server(offers, INSTRUCTIONS)
     anyio.run(partial(serve, server))

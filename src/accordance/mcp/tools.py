@@ -15,7 +15,7 @@ from threading import Lock
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.jsonpath import JsonObject
 from accordance.errors import Conflict
-from accordance.executors.tool_server import Offer
+from accordance.executors.tool_server import ToolOffer
 from accordance.mcp import offers
 from accordance.project.home import Home
 from accordance.service import tasks
@@ -49,7 +49,7 @@ class Desk:
     # Held by every tool: an agent may call several at once.
     _lock: Lock = field(default_factory=Lock)
 
-    def offers(self) -> tuple[Offer, ...]:
+    def offers(self) -> tuple[ToolOffer, ...]:
         """Return the tools."""
         return offers.offers(
             {

@@ -18,16 +18,16 @@ from accordance.domain.roles import ROLES, Role, roles_from
 from accordance.errors import InvalidSettings
 from accordance.project.settings import Settings
 from accordance.workspace.isolation import CommandLimits
-from accordance.workspace.probing import AUTO, WISHES
+from accordance.workspace.probing import AUTO, LEVEL_NAMES
 
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
-    {"bubblewrap": "bwrap", **{wish: wish for wish in WISHES}}
+    {"bubblewrap": "bwrap", **{wish: wish for wish in LEVEL_NAMES}}
 )
 """The levels of isolation: as people write them, and their names inside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gateway:
+class JudgingPolicy:
     """The rules that attempts are judged by, and how their tests are run."""
 
     roles: Mapping[str, Role] = field(default_factory=lambda: ROLES)
@@ -43,12 +43,12 @@ class Gateway:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def gateway_of(settings: Settings, root: Path) -> Gateway:
+def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
     """Return the gateway these settings describe; paths are relative to `root`."""
     judge = settings.judge
     bubblewrap = LEVELS["bubblewrap"]
     wants_bubblewrap = LEVELS[judge.isolation] == bubblewrap
-    return Gateway(
+    return JudgingPolicy(
         roles=roles_from(settings.roles),
         tiers={**MODEL_TIERS, **settings.tiers},
         isolation=bubblewrap if wants_bubblewrap else AUTO,
@@ -63,7 +63,7 @@ def gateway_of(settings: Settings, root: Path) -> Gateway:
     )
 
 
-def with_isolation(gateway: Gateway, wish: object) -> Gateway:
+def with_isolation(gateway: JudgingPolicy, wish: object) -> JudgingPolicy:
     """Return the gateway with another level of isolation. Raises InvalidSettings."""
     if wish not in LEVELS:
         raise InvalidSettings(f"isolation is one of {', '.join(LEVELS)}, got {wish!r}")

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from accordance.contracts.toml import NoToml, read_toml
+from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
 from accordance.domain.fuses import Fuses, fuses_from
@@ -335,6 +335,6 @@ def parse_settings(content: bytes, where: str) -> Settings:
     """Return the settings in an accordance.toml. Raises InvalidSettings."""
     try:
         tables = read_toml(content.decode())
-    except (NoToml, UnicodeDecodeError) as error:
+    except (InvalidToml, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{where}: {error}") from None
     return read_settings(tables, where)

@@ -23,10 +23,10 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.input_binding import InputFile
 from accordance.errors import AccordanceError, LedgerError
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.project.home import Home
+from accordance.runtime.bad_answers import record_bad_answers
 from accordance.runtime.kept_run import KeptRun
-from accordance.runtime.mending import record_bad_answers
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.ports import (
     AttemptRunner,
@@ -45,14 +45,14 @@ from accordance.work.faults import fail_in, hand_back_in
 from accordance.work.intake import submit_in
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review_in
-from accordance.work.run_log import RunOf, keep_report
-from accordance.work.tasks import NoTaskReason, may_not_begin, why_nothing
+from accordance.work.run_log import RunKey, keep_report
+from accordance.work.tasks import NoTaskReason, why_not_begin, why_nothing
 from accordance.workspace.errors import IsolationUnavailable
 
 _RETRY_SECONDS: Final = 0.5  # while the ledger is away
 _LEFT_OUT: Final = ("violations", "repeated")  # of an answer; the ledger has them
 _HANDED_BACK: Final = {"status": "handed_back"}
-_NOT_BEGUN: Final = Produced(fault=Fault.STOPPED, text="it was not begun")
+_NOT_BEGUN: Final = RunOutcome(fault=Fault.STOPPED, text="it was not begun")
 
 
 @dataclass(kw_only=True)
@@ -77,7 +77,7 @@ class AttemptPath:
     def take_up(self, plan_id: str, files: list[InputFile]) -> Look:
         """Begin whatever can begin in a plan. `files` are the inputs present now."""
         with self.workflows.transaction() as unit:
-            obstacle = may_not_begin(unit.tx, plan_id, files)
+            obstacle = why_not_begin(unit.tx, plan_id, files)
             if obstacle:
                 return resting(obstacle)
             offers = self.scheduler.take_up_all(unit, plan_id)
@@ -116,7 +116,7 @@ class AttemptPath:
         self.workflows.await_ledger()  # a paid run is not lost while it cannot be kept
         return KeptRun.of(produced).to_json()
 
-    def _run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
+    def _run(self, attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:
         """Run the executor once.
 
         Any error is an outcome of the attempt, unless the ledger is away: then nothing
@@ -131,7 +131,7 @@ class AttemptPath:
                 return _failure(error)
         return _NOT_BEGUN
 
-    def _let_rest(self, queue: str, produced: Produced) -> None:
+    def _let_rest(self, queue: str, produced: RunOutcome) -> None:
         """Pause a queue whose provider is overloaded or unavailable."""
         fault = produced.fault
         passes = fault is not None and FAULTS[fault].passes
@@ -164,7 +164,7 @@ class AttemptPath:
         self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
     ) -> JsonObject:
         """Apply the outcome of a run to its task."""
-        run = RunOf(
+        run = RunKey(
             plan_id=attempt.plan_id,
             task_id=attempt.task_id,
             kind=attempt.kind,
@@ -206,7 +206,7 @@ class AttemptPath:
         """Take up what can begin because an attempt was settled."""
         if self.workflows.is_stopping or self.signals.stop.is_set():
             return []
-        if may_not_begin(unit.tx, plan_id, None):
+        if why_not_begin(unit.tx, plan_id, None):
             return []
         return self.scheduler.take_up_next(unit, plan_id)
 
@@ -225,12 +225,12 @@ class AttemptPath:
             self.signals.wake.set()
 
 
-def _failure(error: Exception) -> Produced:
+def _failure(error: Exception) -> RunOutcome:
     if isinstance(error, IsolationUnavailable):
-        return Produced(fault=Fault.NOT_ISOLATED, text=str(error))
+        return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
     if isinstance(error, AccordanceError):  # settings, a route or a prompt is wrong
-        return Produced(fault=Fault.UNPREPARED, text=str(error))
-    return Produced(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+        return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
+    return RunOutcome(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
 
 
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:

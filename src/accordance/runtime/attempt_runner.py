@@ -26,7 +26,7 @@ from accordance.domain.spending import BYTES_PER_TOKEN, Spending
 from accordance.domain.usage import Budget
 from accordance.errors import OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
-from accordance.executors.protocol import Executor, Produced, RunLimits
+from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
 from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
@@ -46,7 +46,7 @@ from accordance.work.offering import kind_of
 from accordance.work.own_work import another_reviewer, cannot_review, maker_of
 from accordance.work.project_routes import holding_for
 from accordance.work.research_tasks import budgets_of
-from accordance.work.run_log import RunOf
+from accordance.work.run_log import RunKey
 from accordance.work.tasks import Taken
 from accordance.work.time_limits import seconds_for
 
@@ -59,7 +59,7 @@ class _NotBegun(Exception):
 
     def __init__(self, fault: Fault, text: str) -> None:
         super().__init__(text)
-        self.outcome = Produced(fault=fault, text=text)
+        self.outcome = RunOutcome(fault=fault, text=text)
 
 
 def queue_name(executor: str, model: str | None = None) -> str:
@@ -128,7 +128,7 @@ class ProjectAttempts:
 
     # -- a run
 
-    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:
         """Run the executor of an attempt."""
         try:
             with self.ledger.read() as tx:
@@ -146,7 +146,7 @@ class ProjectAttempts:
             return replace(produced, fault=Fault.STOPPED, text=_PLAN_HELD)
         return produced
 
-    def _perform(self, prepared: ExecutorRun) -> Produced:
+    def _perform(self, prepared: ExecutorRun) -> RunOutcome:
         """Make a change in a clone, where it is judged; or just get the message."""
         job = prepared.job
         if job is None:
@@ -299,8 +299,8 @@ def _taken(task: TaskRecord, kind: Literal["action", "review"]) -> Taken:
     return Taken(task, kind, task.lease)
 
 
-def _run_of(plan: PlanRecord, attempt: TaskAttempt) -> RunOf:
-    return RunOf(
+def _run_of(plan: PlanRecord, attempt: TaskAttempt) -> RunKey:
+    return RunKey(
         plan_id=plan.plan_id,
         task_id=attempt.task_id,
         kind=attempt.kind,

@@ -23,19 +23,25 @@ from accordance.domain.usage import Budget
 from accordance.errors import ContextTooLarge, NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.prompt_building import BuiltPrompt, build_prompt
-from accordance.executors.protocol import Assignment, Executor, Produced
+from accordance.executors.protocol import Assignment, Executor, RunOutcome
 from accordance.executors.run_folder import run_tidily
 from accordance.project.home import Home
+from accordance.runtime.bad_answers import bad_answers
 from accordance.runtime.budgets import why_unpriced
-from accordance.runtime.mending import bad_answers
 from accordance.store.ledger import Ledger, Transaction
-from accordance.work.run_log import PROMPTED, RAN, RunOf, prompt_payload, report_payload
+from accordance.work.run_log import (
+    PROMPTED,
+    RAN,
+    RunKey,
+    prompt_payload,
+    report_payload,
+)
 
 
 class Unanswered(Exception):
     """A run failed in a way that asking again would not fix."""
 
-    def __init__(self, produced: Produced) -> None:
+    def __init__(self, produced: RunOutcome) -> None:
         super().__init__(produced.text)
         self.produced = produced
 
@@ -61,7 +67,7 @@ class Consultation:
         document: dict[str, Any],
         contract: Contract[Any],
         context: Context = NO_CONTEXT,
-    ) -> Produced:
+    ) -> RunOutcome:
         """Run the executor of the route once. Raises NoExecutor.
 
         Raises Unanswered for a fault that asking again would not fix.
@@ -129,13 +135,13 @@ class Consultation:
 
         unpriced = why_unpriced(choice, whole)
         if unpriced:
-            raise Unanswered(Produced(fault=Fault.UNPREPARED, text=unpriced))
+            raise Unanswered(RunOutcome(fault=Fault.UNPREPARED, text=unpriced))
         if self.spent.uses_up(whole):
             text = (
                 f"{self.spent.tokens:,} tokens are used up, more than the plan's fuses"
                 " allow"
             )
-            raise Unanswered(Produced(fault=Fault.OVER_BUDGET, text=text))
+            raise Unanswered(RunOutcome(fault=Fault.OVER_BUDGET, text=text))
         return remaining(whole, self.spent)
 
     def _instructions(self, document: dict[str, Any], choice: Choice) -> BuiltPrompt:
@@ -144,13 +150,15 @@ class Consultation:
                 document, choice.prompt, self.home.root, choice.context_bytes
             )
         except ContextTooLarge as error:
-            raise Unanswered(Produced(fault=Fault.TOO_LONG, text=str(error))) from None
+            raise Unanswered(
+                RunOutcome(fault=Fault.TOO_LONG, text=str(error))
+            ) from None
 
-    def _run_of(self, subject: str, attempt: int) -> RunOf:
-        return RunOf(plan_id=self.plan_id, task_id=None, kind=subject, attempt=attempt)
+    def _run_of(self, subject: str, attempt: int) -> RunKey:
+        return RunKey(plan_id=self.plan_id, task_id=None, kind=subject, attempt=attempt)
 
     def _record_prompt(
-        self, run: RunOf, choice: Choice, instructions: BuiltPrompt
+        self, run: RunKey, choice: Choice, instructions: BuiltPrompt
     ) -> None:
         def payload(tx: Transaction) -> Payload:
             return prompt_payload(tx, run, instructions, choice.executor, choice.model)
@@ -159,13 +167,13 @@ class Consultation:
 
     # -- after a run
 
-    def _record_outcome(self, run: RunOf, produced: Produced) -> None:
+    def _record_outcome(self, run: RunKey, produced: RunOutcome) -> None:
         report = produced.to_json()
         self.note(RAN, lambda tx: report_payload(tx, run, report))
         for answer in bad_answers(report):
             self._events.append((UNPARSEABLE, answer))
 
-    def _wait_after(self, produced: Produced) -> None:
+    def _wait_after(self, produced: RunOutcome) -> None:
         """Wait after a fault that passes by itself. Raises Unanswered for any other."""
         fault = produced.fault
         if fault is None:

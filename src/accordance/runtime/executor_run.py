@@ -23,15 +23,15 @@ from accordance.executors.prompt_building import build_prompt
 from accordance.executors.protocol import (
     Assignment,
     Executor,
-    Produced,
+    Observation,
     RunLimits,
-    Seen,
+    RunOutcome,
 )
 from accordance.executors.run_folder import run_tidily
-from accordance.executors.showing import show
+from accordance.executors.shown_files import show
 from accordance.store.ledger import Ledger
 from accordance.work.assignment import MERGE_CONFLICT, with_conflict
-from accordance.work.run_log import KeptAnswers, RunOf, keep_prompt
+from accordance.work.run_log import KeptAnswers, RunKey, keep_prompt
 from accordance.workspace.branch import conflicts
 
 _PROMPTS: Final[Mapping[str, str]] = {
@@ -51,7 +51,7 @@ class ExecutorRun:
 
     ledger: Ledger
     root: Path
-    run: RunOf
+    run: RunKey
     choice: Choice
     executor: Executor
     limits: RunLimits
@@ -62,12 +62,12 @@ class ExecutorRun:
     context_bytes: int | None = None  # None: the budget of the role
     job: Commission | None = None  # where a repository is changed
 
-    def begin(self) -> Produced:
+    def begin(self) -> RunOutcome:
         """Run the executor on a task that changes no repository."""
         produced = self._begin(self.document)
         return replace(produced, stronger=bool(self.choice.stronger))
 
-    def begin_in(self, work: Path, opinion: Callable[[bytes], Opinion]) -> Produced:
+    def begin_in(self, work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
         """Run the executor in a clone.
 
         The change of the last attempt was applied to it, as far as it still fits.
@@ -81,7 +81,7 @@ class ExecutorRun:
             return produced
 
         details = {"code": MERGE_CONFLICT, "paths": list(conflicting)}
-        conflict = Seen("merge_conflict", details)
+        conflict = Observation("merge_conflict", details)
         return replace(produced, seen=(conflict, *produced.seen))
 
     @property
@@ -94,7 +94,7 @@ class ExecutorRun:
         document: dict[str, Any],
         work: Path | None = None,
         opinion: Callable[[bytes], Opinion] | None = None,
-    ) -> Produced:
+    ) -> RunOutcome:
         """Build the instructions, keep them, and run the executor."""
         shown = self._shown_files(work)
         try:
@@ -102,7 +102,7 @@ class ExecutorRun:
                 document, self._prompt_name, self.root, self.context_bytes, shown
             )
         except ContextTooLarge as error:
-            return Produced(fault=Fault.TOO_LONG, text=str(error))
+            return RunOutcome(fault=Fault.TOO_LONG, text=str(error))
 
         with self.ledger.write() as tx:
             keep_prompt(

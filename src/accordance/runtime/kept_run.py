@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class KeptRun:
     judged: JsonObject | None
 
     @classmethod
-    def of(cls, produced: Produced) -> Self:
+    def of(cls, produced: RunOutcome) -> Self:
         """Return what is kept of an executor's outcome."""
         return cls(produced.raw, produced.to_json(), produced.judged)
 

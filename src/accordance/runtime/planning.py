@@ -21,7 +21,7 @@ from accordance.domain.records import PlanRecord, Rules
 from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending
 from accordance.errors import NotFound
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.consulting import Consultation, Unanswered
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import check_tasks
@@ -39,7 +39,7 @@ _UNCHANGED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlanningResult:
     """The result of planning."""
 
     plan_id: str
@@ -47,7 +47,7 @@ class Planned:
     written: int  # messages of the planner
     faults: tuple[str, ...] = ()  # of its last message
     reviews: tuple[Mapping[str, Any], ...] = ()
-    unanswered: Produced | None = None  # the run that ended the planning
+    unanswered: RunOutcome | None = None  # the run that ended the planning
     spent: Spending = field(default_factory=Spending)
 
 
@@ -63,7 +63,7 @@ class Planner:
     faults: tuple[str, ...] = ()
     reviews: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def create(self, rounds: int) -> Planned:
+    def create(self, rounds: int) -> PlanningResult:
         """Write, import and review a plan; rewrite it at most `rounds` times.
 
         Raises NoExecutor.
@@ -75,7 +75,7 @@ class Planner:
             unanswered = error.produced
 
         self.consultation.link()
-        return Planned(
+        return PlanningResult(
             plan_id=self._plan_id,
             plan=self._record(),
             written=self.written,

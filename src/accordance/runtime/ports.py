@@ -23,7 +23,7 @@ from typing import Any, Final, Protocol
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.chain import Payload
 from accordance.domain.records import TaskRecord
-from accordance.executors.protocol import Produced
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
@@ -89,7 +89,7 @@ class Router(Protocol):
 class AttemptRunner(Protocol):
     """Runs executors."""
 
-    def run(self, attempt: TaskAttempt, stop: threading.Event) -> Produced:
+    def run(self, attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:
         """Run the executor of an attempt once; it ends early when `stop` is set."""
 
 

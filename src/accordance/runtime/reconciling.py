@@ -18,7 +18,7 @@ from accordance.runtime.workers import Crew
 from accordance.runtime.workflow import WorkflowEngine, workflow_id
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.faults import fail_in, hand_back_in, report_of
-from accordance.work.run_log import LEFT_ALONE, RunOf, keep_report
+from accordance.work.run_log import LEFT_ALONE, RunKey, keep_report
 from accordance.work.tasks import Taken
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Reconciler:
         if kept is None:
             return
 
-        run = RunOf(
+        run = RunKey(
             plan_id=taken.task.plan_id,
             task_id=taken.task.task_id,
             kind=taken.kind,

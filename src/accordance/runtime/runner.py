@@ -36,14 +36,14 @@ from accordance.runtime.reconciling import Reconciler
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
 from accordance.runtime.scheduler import Scheduler
 from accordance.runtime.slots import Slots
-from accordance.runtime.untaken import UnstartableTasks
+from accordance.runtime.unstartable import UnstartableTasks
 from accordance.runtime.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Crew, Heart
 from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
 from accordance.work.inputs import look_at_inputs
-from accordance.work.tasks import NoTaskReason, at_rest
+from accordance.work.tasks import NoTaskReason, why_at_rest
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
@@ -253,7 +253,7 @@ class Runner:
         """Take up what can begin, plan by plan."""
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
-            rests = {plan.plan_id: at_rest(tx, plan) for plan in self._plans(tx)}
+            rests = {plan.plan_id: why_at_rest(tx, plan) for plan in self._plans(tx)}
 
         looks = {}
         for plan_id, rest in rests.items():

@@ -9,7 +9,7 @@ from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
 
 
-def runner_of(
+def make_runner(
     attempts: ProjectAttempts,
     publishing: Publishing,
     place: str,

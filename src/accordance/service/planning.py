@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
 from accordance.runtime.consulting import Consultation
-from accordance.runtime.planning import Planned, Planner, plan_name
+from accordance.runtime.planning import Planner, PlanningResult, plan_name
 from accordance.service.project import Project
 from accordance.service.views.planning import PlannedView, UnansweredView
 from accordance.service.views.spending import spending_view
@@ -52,7 +52,7 @@ class PlanWriting:
             else view.model_copy(update={"document": document.decode()})
         )
 
-    def _write(self, ledger: Ledger, home: Home) -> Planned:
+    def _write(self, ledger: Ledger, home: Home) -> PlanningResult:
         routing = routing_for(home, self.executor, self.model)
         rules = home.settings().rules()
         roles = gateway_of(home.settings(), home.root).roles
@@ -63,14 +63,14 @@ class PlanWriting:
         return Planner(self.goal, rules, consultation, roles).create(self.rounds)
 
 
-def _document(ledger: Ledger, planned: Planned) -> bytes | None:
+def _document(ledger: Ledger, planned: PlanningResult) -> bytes | None:
     if planned.plan is None:
         return None
     with ledger.read() as tx:
         return tx.blob(planned.plan.document)
 
 
-def _planned_view(planned: Planned) -> PlannedView:
+def _planned_view(planned: PlanningResult) -> PlannedView:
     plan, run = planned.plan, planned.unanswered
     return PlannedView(
         plan_id=planned.plan_id,

@@ -14,7 +14,7 @@ from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
-from accordance.runtime.staffing import runner_of
+from accordance.runtime.staffing import make_runner
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
 from accordance.service.outcomes import outcome_of
 from accordance.service.plans import plan_status
@@ -81,7 +81,7 @@ class PreparedRun:
         face = _Face(listener, self.publishing.warn)
         return PlanRun(
             self,
-            runner_of(self.attempts, self.publishing, place, self.name, face, bounds),
+            make_runner(self.attempts, self.publishing, place, self.name, face, bounds),
         )
 
 
@@ -194,7 +194,9 @@ def prepare_worker(
     settings = project.home.settings().run.at_once
     bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
     name = worker_name()
-    runner = runner_of(attempts, publishing, place, name, _Face(listener, warn), bounds)
+    runner = make_runner(
+        attempts, publishing, place, name, _Face(listener, warn), bounds
+    )
     return Worker(name, project, runner)
 
 

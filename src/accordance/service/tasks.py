@@ -32,7 +32,7 @@ from accordance.store.ledger import Transaction
 from accordance.work import reviewing, tasks
 from accordance.work.coding_tasks import coding_task
 from accordance.work.inputs import look_at_inputs
-from accordance.work.offering import for_whoever_asks
+from accordance.work.offering import for_outside_workers
 from accordance.work.project_routes import holding_for, routing_for
 from accordance.work.task_description import described
 from accordance.work.tasks import LEASE_SECONDS, Fits, NoTaskReason, Taken
@@ -115,7 +115,7 @@ def _fits(project: Project, request: WorkRequest) -> Fits:
     return (
         tasks.anything
         if request.any_task
-        else for_whoever_asks(routing_for(project.home))
+        else for_outside_workers(routing_for(project.home))
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import ArtifactName, AttemptFacts, CommandRun
 from accordance.domain.records import TaskRecord
-from accordance.executors.run_folder import read_left
+from accordance.executors.run_folder import read_file_inside
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_task
 from accordance.work.landing import last_change
@@ -71,5 +71,5 @@ def _report(bundle: Path, facts: AttemptFacts) -> str | None:
     if fact:
         path = fact.path.removeprefix(f"{facts.evidence.folder}/")
 
-    raw = read_left(bundle / "agent", path, MOST_REPORT)
+    raw = read_file_inside(bundle / "agent", path, MOST_REPORT)
     return None if raw is None else raw.decode("utf-8", "replace")

@@ -28,7 +28,7 @@ from accordance.contracts.violation import Rejected, Violation, excerpt
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.plan import plan_graph
 from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.domain.routing import Kind, RouteRequest, wanted
+from accordance.domain.routing import Kind, RouteRequest, route_request
 from accordance.errors import AccordanceError
 from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import KEY, TAG
@@ -150,7 +150,7 @@ def wanted_for(task: TaskRecord, kind: Kind, change: bytes | None) -> RouteReque
 
     A change may restrict the models and executors that are allowed to make it.
     """
-    request = wanted(task, kind)
+    request = route_request(task, kind)
     if change is None:
         return request
 

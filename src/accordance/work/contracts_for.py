@@ -25,7 +25,7 @@ from accordance.domain.executor_specs import LlmSpec, Spec
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.records import TaskRecord
-from accordance.domain.routing import Routing, wanted
+from accordance.domain.routing import Routing, route_request
 from accordance.domain.rubric import Rubric, follows
 from accordance.domain.ruling import Ruling, TaskHistory, rule_action, rule_answer
 from accordance.errors import NoExecutor
@@ -62,7 +62,7 @@ def by_routes(routing: Routing, agents: str) -> Holding:
 
     def holds(tx: Transaction, task: TaskRecord) -> Payload:
         try:
-            choice = routing.choose(wanted(task, "action"))
+            choice = routing.choose(route_request(task, "action"))
         except NoExecutor:  # a worker takes it up all the same
             return {}
 

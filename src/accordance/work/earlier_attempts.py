@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from accordance.domain.faults import Fault, in_words
+from accordance.domain.faults import Fault, describe_fault
 from accordance.domain.records import (
     MessageRecord,
     ReviewRecord,
@@ -56,7 +56,7 @@ def last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
         errors += _errors_of(last)
     if fault is not None:
         report = json.loads(tx.blob(fault.sha256))
-        errors.append(in_words(Fault(report["fault"]), report["text"]))
+        errors.append(describe_fault(Fault(report["fault"]), report["text"]))
     return errors
 
 

@@ -20,7 +20,7 @@ from accordance.work.arrivals import (
     arrive,
 )
 from accordance.work.intake import (
-    case_of,
+    history_of,
     judge_arrived,
     refuse,
     settle,
@@ -100,7 +100,7 @@ def _settle_fault(
     tx: Transaction, arrived: ArrivedMessage, report: dict[str, Any]
 ) -> Receipt:
     has_stronger = bool(report.get("stronger"))
-    history = case_of(tx, arrived.task, has_stronger=has_stronger)
+    history = history_of(tx, arrived.task, has_stronger=has_stronger)
     return _settle(tx, arrived, {"task": asdict(history)})
 
 
@@ -114,7 +114,7 @@ def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
     same_words = tx.find(MessageRecord, subject=task.task_id, sha256=arrived.sha256)
     arrived = replace(arrived, copies=len(same_words))
 
-    case = {"task": asdict(case_of(tx, task)), "product": task.product}
+    case = {"task": asdict(history_of(tx, task)), "product": task.product}
     receipt = _settle(tx, arrived, case)
     tx.save_task(task.task_id, lease=None)
     return receipt

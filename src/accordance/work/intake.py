@@ -196,7 +196,7 @@ def refuse(tx: Transaction, arrived: ArrivedMessage, why: str) -> Receipt:
 # -- judging and settling
 
 
-def case_of(
+def history_of(
     tx: Transaction,
     task: TaskRecord,
     other_checks: int = 0,
@@ -237,7 +237,7 @@ def _judge_action(
     tx: Transaction, home: Home, arrived: ArrivedMessage, *, has_stronger: bool
 ) -> Receipt:
     task = arrived.task
-    history = case_of(tx, task, has_stronger=has_stronger)
+    history = history_of(tx, task, has_stronger=has_stronger)
     case = {"task": asdict(history)}
     contract = contract_under(tx, task, held_to(tx, task))
     judged = judge_arrived(arrived, case, contract=contract)

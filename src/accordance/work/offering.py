@@ -15,7 +15,7 @@ def kind_of(task: TaskRecord) -> Kind:
     return "review" if is_review(task) else "action"
 
 
-def for_whoever_asks(routing: Routing) -> Fits:
+def for_outside_workers(routing: Routing) -> Fits:
     """Return a filter for the tasks that are open to outside workers.
 
     Those are the tasks whose route leads to them, and those that no route fits. Without

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from accordance.domain.prompting import Prompt
-from accordance.executors.protocol import MODEL_CALL, MOST_REPEATED
+from accordance.executors.protocol import MAX_REPEATED_CHARACTERS, MODEL_CALL
 from accordance.store.ledger import Transaction
 from accordance.work.run_log import RunRecord
 
@@ -45,7 +45,8 @@ def calls_in(tx: Transaction, run: RunRecord) -> list[ModelCall]:
     # the work of an agent is kept in the same way, and is no answer
     answers = [answer for answer in kept if "told" in answer]
     return [
-        ModelCall(answer["told"], answer["text"][:MOST_REPEATED]) for answer in answers
+        ModelCall(answer["told"], answer["text"][:MAX_REPEATED_CHARACTERS])
+        for answer in answers
     ]
 
 

@@ -30,7 +30,7 @@ from accordance.work.arrivals import (
 from accordance.work.inputs import supply_from_artifact
 from accordance.work.intake import (
     begin_attempt,
-    case_of,
+    history_of,
     judge_arrived,
     refuse,
     settle,
@@ -241,11 +241,11 @@ def _judge_review(
     tx: Transaction, arrived: ArrivedMessage, check: TaskRecord | None
 ) -> Receipt:
     task = arrived.task
-    history = case_of(tx, task, _other_checks(tx, task, check))
+    history = history_of(tx, task, _other_checks(tx, task, check))
     history = replace(history, is_behind=is_behind(tx, task))
     case: dict[str, Any] = {"task": asdict(history), "product": task.product}
     if check is not None:
-        case["check"] = asdict(case_of(tx, check))
+        case["check"] = asdict(history_of(tx, check))
     judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:

@@ -37,7 +37,7 @@ _RUN_KEYS: Final = frozenset(("kind", "attempt"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOf:
+class RunKey:
     """Which run it is: of which plan and task, for what, in which attempt."""
 
     plan_id: str
@@ -80,7 +80,7 @@ class RunRecord:
 
 def keep_prompt(
     tx: Transaction,
-    run: RunOf,
+    run: RunKey,
     built: BuiltPrompt,
     *,
     executor: str,
@@ -93,7 +93,7 @@ def keep_prompt(
 
 
 def prompt_payload(
-    tx: Transaction, run: RunOf, built: BuiltPrompt, executor: str, model: str | None
+    tx: Transaction, run: RunKey, built: BuiltPrompt, executor: str, model: str | None
 ) -> dict[str, Any]:
     """Keep the parts of a prompt and its recipe; return what its event says of it."""
     for part in built.prompt.parts:
@@ -118,7 +118,7 @@ class KeptAnswers:
     """
 
     ledger: Ledger
-    run: RunOf
+    run: RunKey
 
     def recall(self, question: str) -> dict[str, Any] | None:
         """Return the answer to a question, if a run that was cut off got one."""
@@ -163,7 +163,7 @@ def report_bytes(report: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
+def keep_report(tx: Transaction, run: RunKey, report: Mapping[str, Any]) -> None:
     """Keep the report of a run (`Produced.to_json`), and count what it cost."""
     payload = report_payload(tx, run, report)
     plan = tx.lock(run.plan_id)
@@ -179,7 +179,7 @@ def keep_report(tx: Transaction, run: RunOf, report: Mapping[str, Any]) -> None:
 
 
 def report_payload(
-    tx: Transaction, run: RunOf, report: Mapping[str, Any]
+    tx: Transaction, run: RunKey, report: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Keep all of a report as a blob; return what the event of its run says."""
     payload: dict[str, Any] = {"kind": run.kind, "attempt": run.attempt, **report}

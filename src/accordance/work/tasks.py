@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from accordance.domain.fuses import Spent, blown
+from accordance.domain.fuses import Spent, blown_fuse
 from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_review import PlanEvent, PlanState
@@ -29,7 +29,7 @@ from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
 from accordance.work.intake import (
     begin_attempt,
-    case_of,
+    history_of,
 )
 from accordance.work.own_work import is_own_work
 
@@ -134,7 +134,7 @@ def _take_from_any_plan(
     If none has, the reason is that of the oldest plan that is not finished.
     """
     with ledger.read() as tx:  # plans at rest are not worth a transaction each
-        plans = [(plan.plan_id, at_rest(tx, plan)) for plan in reversed(tx.plans())]
+        plans = [(plan.plan_id, why_at_rest(tx, plan)) for plan in reversed(tx.plans())]
     if not plans:
         return NoTaskReason.NO_PLAN
 
@@ -175,7 +175,7 @@ def _kind_of(task: TaskRecord) -> Literal["action", "review"]:
     return "review" if is_review(task) else "action"
 
 
-def at_rest(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
+def why_at_rest(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
     """Return why nothing in a plan can be taken up at all, if so."""
     if tx.progress(plan.root_task_id).state in TERMINAL:
         return NoTaskReason.FINISHED
@@ -200,7 +200,7 @@ def take_in(  # noqa: PLR0913 - as for `take_next`
 
     It happens in a transaction of the caller's.
     """
-    reason = may_not_begin(tx, plan_id, files)
+    reason = why_not_begin(tx, plan_id, files)
     if reason:
         return reason
 
@@ -243,7 +243,7 @@ def _open_to_others(
             yield task
 
 
-def may_not_begin(
+def why_not_begin(
     tx: Transaction, plan_id: str, files: list[InputFile] | None
 ) -> NoTaskReason | None:
     """Lock a plan; return why nothing in it may begin, if so.
@@ -252,7 +252,7 @@ def may_not_begin(
     blows is held.
     """
     plan = tx.lock(plan_id)
-    reason = at_rest(tx, plan)
+    reason = why_at_rest(tx, plan)
     if reason:
         return reason
 
@@ -260,7 +260,7 @@ def may_not_begin(
         sweep(tx, plan)
         bind_inputs(tx, plan_id, files)
 
-    fuse = blown(plan.rules.fuses, _spent(plan, tx.now))
+    fuse = blown_fuse(plan.rules.fuses, _spent(plan, tx.now))
     if not fuse:
         return None
     tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": fuse})
@@ -323,7 +323,7 @@ def sweep(tx: Transaction, plan: PlanRecord) -> None:
     for task_id in tx.expired(plan.plan_id):
         task = tx.task(task_id)
         if task.progress.state is State.IN_PROGRESS:
-            ruling = rule_lost_lease(case_of(tx, task), plan.rules.fuses)
+            ruling = rule_lost_lease(history_of(tx, task), plan.rules.fuses)
             tx.rule(task_id, ruling, {})
         else:
             tx.save_task(task_id, lease=None)

@@ -192,7 +192,7 @@ def _commit_text(
     )
 
 
-def lay(patch: bytes, work: Path) -> bool:
+def apply_patch(patch: bytes, work: Path) -> bool:
     """Apply an earlier change to a fresh clone, and return whether it fitted.
 
     If it does not fit, the clone stays as it was.

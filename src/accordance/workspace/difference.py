@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from accordance.contracts.pins import is_gits_own
+from accordance.contracts.pins import is_git_file
 from accordance.domain.facts import (
     CACHES,
     ChangeKind,
@@ -255,7 +255,7 @@ def link_escape(
             reached.pop()
             continue
 
-        if is_gits_own(segment):
+        if is_git_file(segment):
             return LinkEscape.INTERNALS
 
         reached.append(segment)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from accordance.contracts.pins import is_gits_own, normal_path
+from accordance.contracts.pins import is_git_file, normal_path
 from accordance.workspace.entries import is_executable, plain_mode
 
 
@@ -96,7 +96,7 @@ class Draft:
 
     def _make(self, edit: FileEdit) -> None:
         path = normal_path(edit.path)
-        if path is None or is_gits_own(path):
+        if path is None or is_git_file(path):
             raise _EditRefused(
                 "is not the path of a file below the repository's root", leaves=True
             )

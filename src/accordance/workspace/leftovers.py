@@ -15,7 +15,7 @@ from accordance.domain.facts import (
     Snapshot,
     beyond_caches,
 )
-from accordance.workspace.branch import lay
+from accordance.workspace.branch import apply_patch
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import SET_ID_BITS, directories, parents
@@ -26,7 +26,7 @@ from accordance.workspace.patching import readable_patch
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Leftovers:
     """What an agent left, against the base."""
 
     base: str
@@ -35,12 +35,12 @@ class Left:
     folders: tuple[str, ...] = ()  # the empty ones, which no patch can carry
 
 
-def left_in(
+def leftovers_in(
     workspace: Workspace,
     before: Snapshot,
     carry: Sequence[str] = (),
     after: Snapshot | None = None,
-) -> Left | None:
+) -> Leftovers | None:
     """Return what was left, or None where a patch could not carry all of it.
 
     Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it
@@ -61,23 +61,23 @@ def left_in(
     patch = readable_patch(workspace, replace(differences, changes=changes))
     if patch.left_out:
         return None
-    return Left(workspace.commit, patch.text, patch.tree, _empty_folders(after))
+    return Leftovers(workspace.commit, patch.text, patch.tree, _empty_folders(after))
 
 
-def lay_again(
-    left: Left, workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()
+def restore_leftovers(
+    left: Leftovers, workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()
 ) -> bool:
     """Apply it to a fresh clone of its base, and return whether the tree is the same.
 
     The same means: to the last bit.
     """
-    if not lay(left.patch, workspace.work):
+    if not apply_patch(left.patch, workspace.work):
         return False
     for folder in left.folders:
         place = workspace.work / name_of(folder)
         place.mkdir(parents=True, exist_ok=True)
 
-    again = left_in(workspace, before, carry)
+    again = leftovers_in(workspace, before, carry)
     if again is None:
         return False
     return again.tree == left.tree and again.folders == left.folders

@@ -30,7 +30,7 @@ from accordance.workspace.isolation import (
 from accordance.workspace.running import run
 
 AUTO: Final = "auto"
-WISHES: Final = (
+LEVEL_NAMES: Final = (
     AUTO,
     IsolationLevel.BWRAP.value,
     IsolationLevel.LANDLOCK.value,

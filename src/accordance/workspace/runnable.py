@@ -26,7 +26,7 @@ _BUILT_IN: Final = frozenset(
 )
 
 
-def why_not(command: str, tree: Snapshot, room: Room) -> str:
+def why_not_runnable(command: str, tree: Snapshot, room: Room) -> str:
     """Return why this command cannot be started in this tree, or an empty text.
 
     Only the program it names first is looked for.

@@ -17,7 +17,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.usage import Budget
 from accordance.executors.agents.finding import find_agent
 from accordance.executors.opinion import Opinion
-from accordance.executors.protocol import Produced, RunLimits
+from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.workspace.probing import probe
 from tests.executors.assignments import (
     BAD_ACTION,
@@ -64,7 +64,7 @@ def run(
     tmp_path: Path,
     limits: RunLimits | None = None,
     **more: Any,
-) -> Produced:
+) -> RunOutcome:
     """Run the agent once against the scripted model."""
     url = server.url if kind == "claude" else f"{server.url}/v1"
     isolation = more.pop("isolation", "auto")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.spending import Spending
-from accordance.executors.agents.counting import AnswerReader
+from accordance.executors.agents.answer_reader import AnswerReader
 from tests.fake_model_server import (
     Events,
     Json,

@@ -16,7 +16,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
 from accordance.domain.usage import Budget
-from accordance.executors.protocol import Produced, RunLimits
+from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.workspace.probing import probe
 from tests.executors.agents import pretender
 from tests.executors.assignments import (
@@ -44,7 +44,7 @@ def run(
     do: dict[str, Any],
     limits: RunLimits | None = None,
     **said: Any,
-) -> Produced:
+) -> RunOutcome:
     """Let the pretender do something."""
     program = tmp_path / "bin" / "codex"
     program.parent.mkdir(exist_ok=True)

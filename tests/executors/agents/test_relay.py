@@ -21,10 +21,10 @@ import pytest
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending
 from accordance.domain.usage import Budget
+from accordance.executors.agents.answer_reader import AnswerReader
 from accordance.executors.agents.calls import Calls, fault_of_status, seconds_to_wait
-from accordance.executors.agents.counting import AnswerReader
 from accordance.executors.agents.executor import AGENTS
-from accordance.executors.agents.lending import Grant, Request
+from accordance.executors.agents.grants import Grant, Request
 from accordance.executors.agents.relay import (
     AT_ONCE,
     SOCKET,

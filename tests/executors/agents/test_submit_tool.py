@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from accordance.executors.agents.executor import AGENTS
-from accordance.executors.agents.lending import Grant
+from accordance.executors.agents.grants import Grant
 from accordance.executors.agents.relay import SOCKET as MODEL
 from accordance.executors.agents.relay import Endpoint, relaying
 from accordance.executors.agents.sockets import within

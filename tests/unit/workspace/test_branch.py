@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.workspace.branch import Branch, branch_name, conflicts, lay
+from accordance.workspace.branch import Branch, apply_patch, branch_name, conflicts
 from accordance.workspace.clone import clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
@@ -106,7 +106,7 @@ def test_an_earlier_change_that_no_longer_fits_names_its_files(tmp_path: Path) -
     moved = a_change(branch, tmp_path / "b", "APP = 'theirs'\n")
     work = clone(branch.repository, tmp_path / "c", base=moved).work
     (work / "new.txt").write_text("theirs\n")
-    assert not lay(earlier, work)
+    assert not apply_patch(earlier, work)
     assert conflicts(earlier, work) == ("new.txt", "src/app.py")
 
 
@@ -115,7 +115,7 @@ def test_an_earlier_change_that_fits_is_no_conflict(tmp_path: Path) -> None:
     branch = Branch(repository(tmp_path / "r"), branch_name("plan"))
     earlier = a_patch(branch, tmp_path / "a", {"src/app.py": "APP = 'mine'\n"})
     work = clone(branch.repository, tmp_path / "c", base="main").work
-    assert lay(earlier, work)
+    assert apply_patch(earlier, work)
     assert conflicts(earlier, work) == ()
     assert conflicts(b"\n", work) == ()
 

@@ -23,7 +23,7 @@ from accordance.workspace.isolation import (
     environment,
     sandbox_user,
 )
-from accordance.workspace.probing import WISHES, level_for, probe
+from accordance.workspace.probing import LEVEL_NAMES, level_for, probe
 from accordance.workspace.running import run
 
 WORKING = [found.level for found in probe().levels if found.works]
@@ -215,7 +215,7 @@ def test_the_command_ends_when_whoever_asked_is_gone(tmp_path: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)
 
 
-@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("wish", LEVEL_NAMES)
 def test_wishes_are_granted_or_refused(wish: str) -> None:
     """`auto` is the strongest that works; any other wish is taken literally."""
     if wish != "auto" and IsolationLevel(wish) not in WORKING:

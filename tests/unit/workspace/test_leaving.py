@@ -10,7 +10,7 @@ import pytest
 
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
-from accordance.workspace.leftovers import lay_again, left_in
+from accordance.workspace.leftovers import leftovers_in, restore_leftovers
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import FILES, git
 
@@ -111,9 +111,9 @@ def test_the_same_tree_again(
     first, second = (clone(repository, tmp_path / name) for name in ("first", "second"))
     before = base_snapshot(first)
     act(first.work)
-    left = left_in(first, before)
+    left = leftovers_in(first, before)
     assert left is not None
-    assert lay_again(left, second, base_snapshot(second))
+    assert restore_leftovers(left, second, base_snapshot(second))
     assert shown(second) == shown(first)
 
 
@@ -126,14 +126,19 @@ def test_caches_matter_only_where_tests_need_them(
     )
     before = base_snapshot(first)
     write("src/__pycache__/app.pyc", NOISE)(first.work)
-    bare, carried = left_in(first, before), left_in(first, before, ("src/__pycache__",))
+    bare, carried = (
+        leftovers_in(first, before),
+        leftovers_in(first, before, ("src/__pycache__",)),
+    )
     assert bare is not None
     assert carried is not None
     assert bare.patch == b""
-    assert lay_again(carried, second, base_snapshot(second), ("src/__pycache__/",))
+    assert restore_leftovers(
+        carried, second, base_snapshot(second), ("src/__pycache__/",)
+    )
     assert (second.work / "src/__pycache__/app.pyc").read_bytes() == NOISE
     write("src/app.py")(third.work)
-    assert not lay_again(
+    assert not restore_leftovers(
         carried, third, base_snapshot(second), ("src/__pycache__",)
     )  # not the tree it was
 
@@ -156,7 +161,7 @@ def test_what_a_patch_cannot_tell_is_not_kept(
     workspace = clone(repository, tmp_path / "first")
     before = base_snapshot(workspace)
     act(workspace.work)
-    assert left_in(workspace, before) is None
+    assert leftovers_in(workspace, before) is None
 
 
 def test_another_base_is_noticed(repository: Path, tmp_path: Path) -> None:
@@ -164,7 +169,7 @@ def test_another_base_is_noticed(repository: Path, tmp_path: Path) -> None:
     first, second = (clone(repository, tmp_path / name) for name in ("first", "second"))
     before = base_snapshot(first)
     write("src/app.py", b"mine\n")(first.work)
-    left = left_in(first, before)
+    left = leftovers_in(first, before)
     assert left is not None
     write("src/app.py", b"somebody else's\n")(second.work)
-    assert not lay_again(left, second, base_snapshot(second))
+    assert not restore_leftovers(left, second, base_snapshot(second))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import ChangeKind, EntryKind, TreeEntry
-from accordance.workspace.branch import Branch, lay
+from accordance.workspace.branch import Branch, apply_patch
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
 from accordance.workspace.difference import difference
@@ -19,7 +19,7 @@ from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.fetching import BRANCH
 from accordance.workspace.git import Git
 from accordance.workspace.ignoring import BaseRules
-from accordance.workspace.leftovers import lay_again, left_in
+from accordance.workspace.leftovers import leftovers_in, restore_leftovers
 from accordance.workspace.overlay import laid_over, whole_tree
 from accordance.workspace.patching import readable_patch
 from tests.hostile.stage import git
@@ -279,14 +279,14 @@ def test_an_earlier_change_is_laid_into_a_bounded_clone(workspace: Workspace) ->
     """What an agent left can be laid again, to the last bit; a patch of withheld files fits nowhere, and shows nothing."""
     before = base_snapshot(workspace)
     write(workspace.work, {"src/app.py": "APP = 2\n"})
-    left = left_in(workspace, before)
+    left = leftovers_in(workspace, before)
     assert left is not None
     fresh = clone_again(workspace)
-    assert lay_again(left, fresh, base_snapshot(fresh))
+    assert restore_leftovers(left, fresh, base_snapshot(fresh))
     write(workspace.work, {"secrets/key.txt": "mine\n"})
-    reaching = left_in(workspace, before)
+    reaching = leftovers_in(workspace, before)
     assert reaching is not None
-    assert not lay(reaching.patch, fresh.work)
+    assert not apply_patch(reaching.patch, fresh.work)
     assert not (fresh.work / "secrets").exists()
 
 

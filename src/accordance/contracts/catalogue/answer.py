@@ -19,7 +19,12 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Items, NotNull, Object, Open, Score, Text, Time
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.phase_outputs import HOME, OUTPUTS, PLACES, missing_outputs
+from accordance.contracts.phase_outputs import (
+    FIRST_PLACE,
+    OUTPUTS,
+    PLACES,
+    missing_outputs,
+)
 from accordance.contracts.phases import DEMANDS, PHASES, phase_completion
 from accordance.contracts.printable import is_blank
 from accordance.contracts.sentences import count_sentences
@@ -257,7 +262,7 @@ def phases_leave_their_outputs(message: JsonObject, _: Context) -> Iterator[Noti
     for phase in missing_outputs(message):
         yield Notice(
             "phase_output_missing",
-            path=HOME[phase],
+            path=FIRST_PLACE[phase],
             message=f"no {wanted_output(phase)}",
         )
 

@@ -24,7 +24,7 @@ from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, NotNull, Text
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.pins import is_gits_own, normal_path
+from accordance.contracts.pins import is_git_file, normal_path
 from accordance.contracts.violation import Violation, excerpt
 
 
@@ -69,7 +69,7 @@ def edits_stay_in_the_repository(
 
 def _is_in_the_repository(path: str) -> bool:
     normal = normal_path(path)
-    return normal is not None and not is_gits_own(normal)
+    return normal is not None and not is_git_file(normal)
 
 
 def each_file_is_edited_once(message: JsonObject, _: Context) -> Iterable[Violation]:

@@ -18,7 +18,7 @@ from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import NotNull, Object, Open, Text, Uuid
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.normalising import Spelling
-from accordance.contracts.pins import Pins, in_both, normal_path
+from accordance.contracts.pins import Pins, normal_path, patterns_in_both
 from accordance.contracts.printable import is_blank
 from accordance.contracts.respelling import respelling
 from accordance.contracts.violation import Fix, Notice, Violation, excerpt
@@ -155,7 +155,7 @@ def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
     pins = _pins(message)
     allowed = _texts(pins, "allowed_paths")
     forbidden = _texts(pins, "forbidden_paths")
-    for index in in_both(allowed, forbidden):
+    for index in patterns_in_both(allowed, forbidden):
         yield Violation(
             "path_in_both",
             path=f"$.pins.allowed_paths[{index}]",

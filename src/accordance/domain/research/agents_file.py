@@ -14,7 +14,7 @@ from accordance.contracts.contract import Contract
 from accordance.contracts.fields import Closed, Score, Text
 from accordance.contracts.phases import PHASES
 from accordance.contracts.registry import Registry
-from accordance.contracts.toml import NoToml, read_toml
+from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.contracts.violation import Rejected
 from accordance.domain.research.agents import (
     AgentRegistry,
@@ -101,7 +101,7 @@ def parse_agents(text: str) -> AgentRegistry:
     """
     try:
         message = read_toml(text)
-    except NoToml as error:
+    except InvalidToml as error:
         raise InvalidAgents(f"the agents file is not valid TOML: {error}") from None
 
     result = _checker.check_value(message, _FILE)

@@ -21,7 +21,11 @@ from accordance.contracts.checking import Checker
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Rule
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.phase_outputs import HOME, missing_outputs, says_something
+from accordance.contracts.phase_outputs import (
+    FIRST_PLACE,
+    missing_outputs,
+    says_something,
+)
 from accordance.contracts.registry import Registry
 from accordance.contracts.violation import (
     Accepted,
@@ -230,7 +234,7 @@ def leaves_the_outputs_of_its_phases(
     """Every phase that the level demands has left its output in the answer."""
     for phase in missing_outputs(message):
         expected = wanted_output(phase)
-        yield Violation("phase_output_missing", HOME[phase], expected, "nothing")
+        yield Violation("phase_output_missing", FIRST_PLACE[phase], expected, "nothing")
 
 
 def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:

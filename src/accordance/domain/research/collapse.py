@@ -38,7 +38,7 @@ class StoredSelection(NamedTuple):
     offered: tuple[str, ...] = ()
 
 
-def choice_of(answer: JsonObject) -> StoredSelection:
+def selection_of(answer: JsonObject) -> StoredSelection:
     """Return the selection of an answer. Raises InvalidRun if it selects nothing."""
     metadata = part(answer, "vs_metadata")
     selected = part(metadata, "final_selection").get("option")
@@ -241,5 +241,5 @@ def tally_answers(answers: Iterable[JsonObject], form: NameForm = plain) -> Tall
     """Count whole answers of a group. Raises InvalidRun."""
     tally = Tally(form)
     for answer in answers:
-        tally.add(*choice_of(answer))
+        tally.add(*selection_of(answer))
     return tally

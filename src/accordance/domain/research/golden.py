@@ -21,7 +21,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.phases import LEVELS, phase_completion
 from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
-from accordance.contracts.toml import NoToml, read_toml
+from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.contracts.violation import Rejected, excerpt
 from accordance.domain.research.agents import AgentRegistry, ResearchAgent
 from accordance.domain.research.answers import AnswerExpectations, check_answer
@@ -158,7 +158,7 @@ def read_golden(text: str, registry: AgentRegistry) -> GoldenSet:
     """Read a golden set from TOML. Raises InvalidGolden, naming the case at fault."""
     try:
         message = read_toml(text)
-    except NoToml as error:
+    except InvalidToml as error:
         raise InvalidGolden(f"the golden set is not valid TOML: {error}") from None
 
     result = _checker.check_value(message, _FILE)
@@ -232,7 +232,7 @@ class NoAnswer:
     reason: str = "no answer was given"
 
 
-Given: TypeAlias = bytes | str | NoAnswer
+GivenAnswer: TypeAlias = bytes | str | NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,9 @@ class GoldenReport:
         return means
 
 
-def judge_case(case: GoldenCase, raw: Given, registry: AgentRegistry) -> CaseResult:
+def judge_case(
+    case: GoldenCase, raw: GivenAnswer, registry: AgentRegistry
+) -> CaseResult:
     """Hold an answer against its contract, then against what the case expects."""
     head = (case.id, case.agent.level, case.agent.id)
     if isinstance(raw, NoAnswer):
@@ -322,7 +324,9 @@ def _violations(result: Rejected) -> tuple[str, ...]:
 
 
 def run_golden(
-    golden: GoldenSet, answers: Callable[[GoldenCase], Given], registry: AgentRegistry
+    golden: GoldenSet,
+    answers: Callable[[GoldenCase], GivenAnswer],
+    registry: AgentRegistry,
 ) -> GoldenReport:
     """Get an answer to every case, and judge it."""
     results = [judge_case(case, answers(case), registry) for case in golden.cases]

@@ -77,7 +77,7 @@ def false_claims(claimed: Mapping[str, object], answer: JsonObject) -> tuple[str
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFacts:
     """The agents there are and the answers they gave, by canonical id."""
 
     registry: AgentRegistry
@@ -103,7 +103,7 @@ def answers_by_agent(
     return by_agent
 
 
-def check_handoff(raw: bytes | str, known: Known) -> Accepted[Handoff] | Rejected:
+def check_handoff(raw: bytes | str, known: KnownFacts) -> Accepted[Handoff] | Rejected:
     """Check a handoff against its contract and the facts.
 
     Never raises for a bad handoff.
@@ -111,7 +111,7 @@ def check_handoff(raw: bytes | str, known: Known) -> Accepted[Handoff] | Rejecte
     return _checker.check(raw, _contract_with_facts(known))
 
 
-def _contract_with_facts(known: Known) -> Contract[Handoff]:
+def _contract_with_facts(known: KnownFacts) -> Contract[Handoff]:
     def both_agents_are_registered(
         message: JsonObject, _: Context
     ) -> Iterator[Violation]:
@@ -159,7 +159,7 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
         yield Violation("self_handoff", "$.to_agent", expected, excerpt(to_agent))
 
 
-def _claims(message: JsonObject, known: Known) -> Iterator[Violation]:
+def _claims(message: JsonObject, known: KnownFacts) -> Iterator[Violation]:
     sender = known.registry.find(message.get("from_agent"))
     validation = message.get("validation")
     if sender is None or not isinstance(validation, dict):
@@ -202,7 +202,7 @@ def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:
     return path, comparator(condition["expect"])
 
 
-def is_taken(message: JsonObject, known: Known) -> bool:
+def is_taken(message: JsonObject, known: KnownFacts) -> bool:
     """Whether an accepted handoff is taken.
 
     It always is, unless it is conditional and its condition does not hold.

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 from accordance.contracts.catalogue.answer import ANSWER
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
-from accordance.contracts.phase_outputs import HOME, OUTPUTS
+from accordance.contracts.phase_outputs import FIRST_PLACE, OUTPUTS
 from accordance.contracts.phases import DEMANDS, PHASES
 from accordance.contracts.serialising import dump
 from accordance.domain.research.agents import (
@@ -123,7 +123,7 @@ def _method(
 
 def _phase(phase: int, words: PromptWords) -> str:
     """Return a phase, and what it leaves in the answer."""
-    place = HOME[phase].removeprefix("$.")
+    place = FIRST_PLACE[phase].removeprefix("$.")
     output = words.output.format(name=OUTPUTS[phase], place=place)
     return f"{phase}. {PHASES[phase]}: {words.phase_texts[phase]} {output}."
 

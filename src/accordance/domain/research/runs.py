@@ -20,8 +20,8 @@ from accordance.domain.research.agents import ResearchAgent
 from accordance.domain.research.collapse import (
     CollapseReport,
     Tally,
-    choice_of,
     collapse,
+    selection_of,
 )
 from accordance.domain.research.names import tidy
 from accordance.errors import InvalidRun
@@ -123,7 +123,7 @@ def stored_answer(
     message = dump(answer)
     group = Group(agent.id, request_digest(request), ANSWER.version)
     at = in_utc(answer.execution_timestamp)
-    choice = choice_of(message)
+    choice = selection_of(message)
     return StoredAnswer(StoredRun(group, at, *choice), message)
 
 

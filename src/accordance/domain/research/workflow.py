@@ -24,7 +24,7 @@ from accordance.domain.research.chains import (
     in_order,
 )
 from accordance.domain.research.constraints import merged, subject_of
-from accordance.domain.research.handoffs import Known, is_taken
+from accordance.domain.research.handoffs import KnownFacts, is_taken
 
 
 class Step(NamedTuple):
@@ -71,7 +71,7 @@ class Workflow:
 
 
 def build_workflow(
-    request: AgentRequest, handoffs: Sequence[Handoff], known: Known
+    request: AgentRequest, handoffs: Sequence[Handoff], known: KnownFacts
 ) -> Workflow | tuple[Violation, ...]:
     """Put accepted handoffs together.
 
@@ -101,7 +101,7 @@ def build_workflow(
     return Workflow(request, steps, constraints, notices, answers)
 
 
-def _taken_steps(handoffs: Sequence[Handoff], known: Known) -> tuple[Step, ...]:
+def _taken_steps(handoffs: Sequence[Handoff], known: KnownFacts) -> tuple[Step, ...]:
     """Return the handoffs whose condition, if they have one, holds."""
     steps = []
     for position, handoff in enumerate(handoffs):
@@ -120,7 +120,7 @@ def _passing(handoff: Handoff, registry: AgentRegistry) -> Passing:
 
 
 def _answers_of_participants(
-    steps: Sequence[Step], known: Known
+    steps: Sequence[Step], known: KnownFacts
 ) -> dict[str, JsonObject]:
     participants = set()
     for step in steps:

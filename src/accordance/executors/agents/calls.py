@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
 from accordance.domain.usage import Budget
-from accordance.executors.agents.counting import AnswerReader
+from accordance.executors.agents.answer_reader import AnswerReader
 
 _UNREACHED: Final = 0  # stands for a status where the endpoint was not reached
 _HOPELESS_AFTER: Final = 3  # consecutive calls that never reached the endpoint

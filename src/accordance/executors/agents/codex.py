@@ -21,7 +21,7 @@ from accordance.executors.agents.command_line import (
     count_at,
     text_at,
 )
-from accordance.executors.agents.lending import Request
+from accordance.executors.agents.grants import Request
 
 _KEY_VARIABLE: Final = "ACCORDANCE_MODEL_KEY"
 _SCHEMA_FILE: Final = "schema.json"

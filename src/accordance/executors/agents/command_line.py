@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias
 from accordance.contracts.contract import Contract
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.spending import Spending
-from accordance.executors.agents.lending import Request
+from accordance.executors.agents.grants import Request
 
 SUBMIT = "submit"
 SERVER = "accordance"

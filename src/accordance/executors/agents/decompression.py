@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from accordance.executors.agents.counting import GZIP_OR_ZLIB
+from accordance.executors.agents.answer_reader import GZIP_OR_ZLIB
 
 _READABLE: Final = ("identity", "gzip", "x-gzip", "deflate")
 

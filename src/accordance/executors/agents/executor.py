@@ -32,7 +32,7 @@ from accordance.executors.agents.command_line import (
     events_of,
 )
 from accordance.executors.agents.finding import PACKAGES, InstalledAgent, find_agent
-from accordance.executors.agents.lending import Grant
+from accordance.executors.agents.grants import Grant
 from accordance.executors.agents.opencode import Opencode
 from accordance.executors.agents.outcome import AgentOutcome
 from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
@@ -41,7 +41,7 @@ from accordance.executors.inside import bridge, pipe
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
 from accordance.executors.programs import Program, cannot_run, run_program
-from accordance.executors.protocol import Assignment, Produced, RunLimits
+from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.executors.redaction import withhold, without_key
 from accordance.executors.run_folder import ROOM
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
@@ -64,7 +64,7 @@ class _CannotStart(Exception):
 
     def __init__(self, fault: Fault, text: str) -> None:
         super().__init__(text)
-        self.outcome = Produced(fault=fault, text=text)
+        self.outcome = RunOutcome(fault=fault, text=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class AgentExecutor:
     spec: AgentSpec
     root: Path
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Run the agent once."""
         agent = AGENTS[self.spec.kind]
         try:
@@ -168,7 +168,7 @@ class _AgentRun:
     def work(self) -> Path:
         return self.assignment.work or self.room / "work"
 
-    def carry_out(self, endpoint: Endpoint) -> Produced:
+    def carry_out(self, endpoint: Endpoint) -> RunOutcome:
         self.room.mkdir(parents=True, mode=0o700)
 
         tool = SubmitTool(self._opinion)

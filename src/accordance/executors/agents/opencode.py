@@ -17,7 +17,7 @@ from accordance.executors.agents.command_line import (
     count_at,
     text_at,
 )
-from accordance.executors.agents.lending import Request
+from accordance.executors.agents.grants import Request
 
 _CONFIG_FILE: Final = "opencode.json"
 _DISABLED: Final = (

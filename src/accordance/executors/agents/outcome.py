@@ -17,12 +17,12 @@ from accordance.executors.opinion import by_contract
 from accordance.executors.programs import ProgramRun
 from accordance.executors.protocol import (
     Assignment,
-    Produced,
+    Observation,
     RunLimits,
-    Seen,
+    RunOutcome,
     whole_characters,
 )
-from accordance.executors.run_folder import read_left
+from accordance.executors.run_folder import read_file_inside
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.names import folder_name
 
@@ -47,7 +47,7 @@ class AgentOutcome:
     calls: Calls
     started: float  # on the monotonic clock
 
-    def produced(self) -> Produced:
+    def produced(self) -> RunOutcome:
         """Return the outcome of the run."""
         message = self._message()
         produced = self._fault() if message is None else self._success(message)
@@ -101,7 +101,7 @@ class AgentOutcome:
             name = f"artifacts/{folder_name(task_id)}/submit.json"
         except WorkspaceError:
             return None
-        return read_left(self.work, name, self.limits.output_bytes)
+        return read_file_inside(self.work, name, self.limits.output_bytes)
 
     def _honours_contract(self, raw: bytes) -> bool:
         opinion = by_contract(raw, self.assignment.contract, self.assignment.context)
@@ -109,16 +109,16 @@ class AgentOutcome:
 
     # -- the outcome with a message, and without
 
-    def _success(self, message: bytes) -> Produced:
+    def _success(self, message: bytes) -> RunOutcome:
         command_run = self.program_run.command_run
-        return Produced(
+        return RunOutcome(
             raw=message,
             exit_code=command_run.exit_code,
             duration_ms=command_run.duration_ms,
             isolation=self.level.value,
         )
 
-    def _fault(self) -> Produced:
+    def _fault(self) -> RunOutcome:
         produced = self.program_run.without_message(self.limits)
 
         fault = self.calls.fault
@@ -146,28 +146,28 @@ class AgentOutcome:
         claimed = self.calls.priced(claimed)
         return claimed if claimed.tokens > counted.tokens else counted
 
-    def _seen(self) -> Iterator[Seen]:
+    def _seen(self) -> Iterator[Observation]:
         report = self.report
         agent = {
             "session": report.session,
             "ended": report.ended,
             "error": report.error[:_ERROR_KEPT],
         }
-        yield Seen("agent", agent)
-        yield Seen("tools", {"used": list(report.tools)})
-        yield Seen("model_calls", {"statuses": list(self.calls.statuses)})
+        yield Observation("agent", agent)
+        yield Observation("tools", {"used": list(report.tools)})
+        yield Observation("model_calls", {"statuses": list(self.calls.statuses)})
 
         if self.calls.refusals:
             first = [request._asdict() for request in self.calls.refused]
             details = {"count": self.calls.refusals, "first": first}
-            yield Seen("refused_requests", details)
+            yield Observation("refused_requests", details)
 
         for message in self.tool.submitted:
-            yield Seen("submitted", message.opinion.to_json())
+            yield Observation("submitted", message.opinion.to_json())
 
 
-def _done_before_timeout(produced: Produced, duration_ms: int) -> Produced:
+def _done_before_timeout(produced: RunOutcome, duration_ms: int) -> RunOutcome:
     """Count only the time until the agent was done; record that it hung afterwards."""
     details = {"after_ms": produced.duration_ms, "done_after_ms": duration_ms}
-    timed_out = Seen("timed_out", details)
+    timed_out = Observation("timed_out", details)
     return replace(produced, duration_ms=duration_ms, seen=(*produced.seen, timed_out))

@@ -25,19 +25,19 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from accordance.executors.agents.answer_reader import AnswerReader
 from accordance.executors.agents.calls import (
     Calls,
     fault_of_status,
     seconds_to_wait,
 )
-from accordance.executors.agents.counting import AnswerReader
 from accordance.executors.agents.decompression import (
     decompressed,
     decompressed_parts,
     encoding_of,
     is_readable,
 )
-from accordance.executors.agents.lending import (
+from accordance.executors.agents.grants import (
     Grant,
     may_forward_header,
     may_return_header,

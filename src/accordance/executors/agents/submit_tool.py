@@ -24,7 +24,7 @@ import anyio
 from accordance.contracts.jsonpath import JsonObject
 from accordance.executors.agents.sockets import within
 from accordance.executors.opinion import Opinion
-from accordance.executors.tool_server import Offer, serve, server_of
+from accordance.executors.tool_server import ToolOffer, make_server, serve
 
 SOCKET: Final = "submit.sock"
 MOST: Final = 50  # messages an agent may submit
@@ -109,7 +109,7 @@ class SubmitTool:
 
         `max_bytes` bounds what is read from a connection.
         """
-        offer = Offer("submit", _DESCRIPTION, _MESSAGE, self.submit)
+        offer = ToolOffer("submit", _DESCRIPTION, _MESSAGE, self.submit)
 
         with socket.socket(socket.AF_UNIX) as listener:
             with within(folder) as place:
@@ -141,7 +141,7 @@ def _hang_up(end: socket.socket) -> None:
 
 def _accept(
     listener: socket.socket,
-    offer: Offer,
+    offer: ToolOffer,
     max_bytes: int,
     connections: set[socket.socket],
 ) -> None:
@@ -164,7 +164,7 @@ def _accept(
 
 def _serve(
     connection: socket.socket,
-    offer: Offer,
+    offer: ToolOffer,
     max_bytes: int,
     connections: set[socket.socket],
 ) -> None:
@@ -174,11 +174,11 @@ def _serve(
         connections.discard(connection)
 
 
-def _serve_tool(connection: socket.socket, offer: Offer, max_bytes: int) -> None:
+def _serve_tool(connection: socket.socket, offer: ToolOffer, max_bytes: int) -> None:
     bounded = io.BufferedReader(_BoundedSocketReader(connection, max_bytes))
     reader = io.TextIOWrapper(bounded, encoding="utf-8", errors="replace")
     writer = io.TextIOWrapper(connection.makefile("wb"), encoding="utf-8")
-    server = server_of([offer], _INSTRUCTIONS)
+    server = make_server([offer], _INSTRUCTIONS)
 
     session = partial(serve, server, anyio.wrap_file(reader), anyio.wrap_file(writer))
     with contextlib.suppress(OSError, ExceptionGroup), connection:

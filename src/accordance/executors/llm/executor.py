@@ -17,7 +17,7 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.executors.llm.model_conversation import ModelConversation
 from accordance.executors.llm.models import CannotBegin, key_for, open_model
-from accordance.executors.protocol import Assignment, Produced, RunLimits
+from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.executors.redaction import withhold
 
 _POLL_SECONDS: Final = 0.05  # between looks at the stop event
@@ -30,14 +30,14 @@ class LlmExecutor:
 
     spec: LlmSpec
 
-    def run(self, assignment: Assignment, limits: RunLimits) -> Produced:
+    def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Ask until the message is good, the re-asks are used up, or a call fails."""
         name = assignment.model or self.spec.model
         try:
             key = key_for(self.spec)
             model = open_model(self.spec, name, key)
         except CannotBegin as error:
-            return Produced(fault=error.fault, text=str(error))
+            return RunOutcome(fault=error.fault, text=str(error))
 
         started = time.monotonic()
         conversation = ModelConversation(self.spec, assignment, limits, name, key)
@@ -53,7 +53,9 @@ class LlmExecutor:
         return withhold(produced, key)
 
 
-async def _bounded(work: Coroutine[Any, Any, Produced], limits: RunLimits) -> Produced:
+async def _bounded(
+    work: Coroutine[Any, Any, RunOutcome], limits: RunLimits
+) -> RunOutcome:
     """Do the work until it is done, its time is up, or `stop` is set."""
     # A client whose stream was cut off may complain while it is torn down: ignore it.
     asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
@@ -72,6 +74,6 @@ async def _bounded(work: Coroutine[Any, Any, Produced], limits: RunLimits) -> Pr
             break
 
     if limits.stop.is_set():
-        return Produced(fault=Fault.STOPPED, text="it was stopped")
+        return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
     text = f"it took longer than {limits.seconds:g} s"
-    return Produced(fault=Fault.TIMED_OUT, text=text)
+    return RunOutcome(fault=Fault.TIMED_OUT, text=text)

@@ -26,7 +26,7 @@ from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.spending import Spending, total
 from accordance.executors.llm.asking import Asker, ModelReply
-from accordance.executors.llm.failing import (
+from accordance.executors.llm.faults import (
     describe_error,
     fault_of,
     never_reached_model,
@@ -36,12 +36,12 @@ from accordance.executors.llm.models import parameters, takes_schema
 from accordance.executors.pricing import Pricing, pricing, room_for_answer
 from accordance.executors.protocol import (
     ASKED_AGAIN,
+    MAX_REPEATED_CHARACTERS,
     MODEL_CALL,
-    MOST_REPEATED,
     Assignment,
-    Produced,
+    Observation,
     RunLimits,
-    Seen,
+    RunOutcome,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ModelConversation:
     model: str
     key: str
     replies: list[ModelReply] = field(default_factory=list)
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list)
 
     @property
     def spent(self) -> Spending:
@@ -70,7 +70,7 @@ class ModelConversation:
     def _pricing(self) -> Pricing | None:
         return pricing(self.spec, self.model)
 
-    async def hold(self, model: Model[Any]) -> Produced:
+    async def hold(self, model: Model[Any]) -> RunOutcome:
         """Hold the conversation, and return its outcome.
 
         In `auto` mode, a provider that rejects the schema is asked again without it.
@@ -81,7 +81,9 @@ class ModelConversation:
 
             may_be_schema = is_native and self.spec.output == "auto"
             if may_be_schema and produced.fault is Fault.REJECTED:
-                self.seen.append(Seen("schema_not_taken", {"why": produced.text}))
+                self.seen.append(
+                    Observation("schema_not_taken", {"why": produced.text})
+                )
                 produced = await self._converse(self._asker(model, is_native=False))
             return produced
 
@@ -98,7 +100,7 @@ class ModelConversation:
             self.limits.output_bytes,
         )
 
-    async def _converse(self, asker: Asker) -> Produced:
+    async def _converse(self, asker: Asker) -> RunOutcome:
         prompt = self.assignment.prompt
         system = SystemPromptPart(prompt.system)
         user = UserPromptPart(prompt.user)
@@ -110,18 +112,18 @@ class ModelConversation:
             reply = ModelReply(sent, faults)
             await self._ask(asker, messages, reply, turn)
             if reply.fault is not None:
-                return Produced(
+                return RunOutcome(
                     fault=reply.fault, text=reply.why, retry_after=reply.wait
                 )
 
             faults = await self._faults(reply, is_last=turn == self.spec.reasks)
             if faults is None:
-                return Produced(raw=reply.text.encode())
+                return RunOutcome(raw=reply.text.encode())
             if self.spent.uses_up(self.limits.budget):
                 text = f"{self.spent.tokens:,} tokens are used"
-                return Produced(fault=Fault.OVER_BUDGET, text=text)
+                return RunOutcome(fault=Fault.OVER_BUDGET, text=text)
 
-            repeated = reply.text[:MOST_REPEATED]
+            repeated = reply.text[:MAX_REPEATED_CHARACTERS]
             if repeated:
                 messages.append(ModelResponse(parts=[TextPart(repeated)]))
             messages.append(ModelRequest(parts=[UserPromptPart(faults)]))
@@ -129,12 +131,12 @@ class ModelConversation:
 
         return self._last_message()
 
-    def _last_message(self) -> Produced:
+    def _last_message(self) -> RunOutcome:
         """Return the last answer as it is: the judge says what is wrong with it."""
         text = self.replies[-1].text
         if not text.strip():
-            return Produced(fault=Fault.SILENT, text="the model's answer is empty")
-        return Produced(raw=text.encode())
+            return RunOutcome(fault=Fault.SILENT, text="the model's answer is empty")
+        return RunOutcome(raw=text.encode())
 
     # -- a single call
 
@@ -213,7 +215,7 @@ class ModelConversation:
         if self.assignment.opinion is None:
             return None
         opinion = await asyncio.to_thread(self.assignment.opinion, reply.text.encode())
-        self.seen.append(Seen("submitted", opinion.to_json()))
+        self.seen.append(Observation("submitted", opinion.to_json()))
         return None if opinion.done or opinion.is_final else opinion.text
 
     def _checked(self, reply: ModelReply) -> Accepted[Any] | Rejected:
@@ -235,7 +237,7 @@ class ModelConversation:
             "answer": hashlib.sha256(text).hexdigest(),
             "why": str(result.violations[0]),
         }
-        self.seen.append(Seen(ASKED_AGAIN, details))
+        self.seen.append(Observation(ASKED_AGAIN, details))
 
     def _record_call(self, reply: ModelReply, *, is_kept: bool) -> None:
         """Record the call: with the prompt and the calls before, it can be rebuilt."""
@@ -244,7 +246,7 @@ class ModelConversation:
             "model": self.model,
             "prompt_sha256": self.assignment.prompt.sha256,
             "told": reply.feedback,
-            "said": reply.text[:MOST_REPEATED],
+            "said": reply.text[:MAX_REPEATED_CHARACTERS],
             "finish": reply.finish,
             "doom": reply.doom.code if reply.doom else None,
             "fault": reply.fault.value if reply.fault else None,
@@ -253,4 +255,4 @@ class ModelConversation:
             "estimated": spent.estimated,
             "kept": is_kept,  # by an interrupted run; the model was not asked again
         }
-        self.seen.append(Seen(MODEL_CALL, details))
+        self.seen.append(Observation(MODEL_CALL, details))

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from accordance.contracts.serialising import dump_json
 from accordance.domain.research.agents import AgentRegistry
 from accordance.domain.research.golden import (
-    Given,
+    GivenAnswer,
     GoldenCase,
     GoldenReport,
     GoldenSet,
@@ -35,7 +35,7 @@ from accordance.shipped import GOLDEN, shipped
 
 __all__ = [
     "AnswerSource",
-    "Given",
+    "GivenAnswer",
     "GoldenCase",
     "GoldenReport",
     "GoldenSet",
@@ -53,7 +53,7 @@ __all__ = [
     "regression_text",
 ]
 
-AnswerSource: TypeAlias = Callable[[GoldenCase], Given]
+AnswerSource: TypeAlias = Callable[[GoldenCase], GivenAnswer]
 """Gives the answer to a case, or the reason why there is none."""
 
 
@@ -93,11 +93,11 @@ class Question:
 
 
 def answers_of_program(
-    ask: Callable[[Question], Given], timeout: float, registry: AgentRegistry
+    ask: Callable[[Question], GivenAnswer], timeout: float, registry: AgentRegistry
 ) -> AnswerSource:
     """Return a source that asks a program, each time for at most so many seconds."""
 
-    def answer(case: GoldenCase) -> Given:
+    def answer(case: GoldenCase) -> GivenAnswer:
         try:
             prompt = build_prompt(case.agent, case.request, registry)
         except ContextTooLarge as error:
@@ -122,7 +122,7 @@ def _seconds(case: GoldenCase, timeout: float) -> float:
 def answers_in_store(store: AnswerStore) -> AnswerSource:
     """Return a source of kept answers: the latest of the agent to the request."""
 
-    def answer(case: GoldenCase) -> Given:
+    def answer(case: GoldenCase) -> GivenAnswer:
         digest = request_digest(case.request)
         latest = deque(store.answers(case.agent.id, digest), maxlen=1)
         if not latest:

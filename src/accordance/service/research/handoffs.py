@@ -13,7 +13,11 @@ from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted, Rejected, Violation
 from accordance.domain.research.agents import AgentRegistry
-from accordance.domain.research.handoffs import Known, answers_by_agent, check_handoff
+from accordance.domain.research.handoffs import (
+    KnownFacts,
+    answers_by_agent,
+    check_handoff,
+)
 from accordance.domain.research.workflow import Workflow, build_workflow
 from accordance.domain.research.workflow_plan import plan_of
 from accordance.errors import AccordanceError, Category
@@ -77,7 +81,7 @@ def join_handoffs(
 
     Raises UnknownAgent for an answer of an unknown agent, and UnusablePlan.
     """
-    known = Known(registry, answers_by_agent(list(answers), registry))
+    known = KnownFacts(registry, answers_by_agent(list(answers), registry))
     results = tuple(check_handoff(raw, known) for raw in handoffs)
 
     accepted = [result.value for result in results if not isinstance(result, Rejected)]

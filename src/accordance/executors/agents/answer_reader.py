@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from accordance.domain.spending import Spending, reckoned
+from accordance.domain.spending import Spending, estimate_from_bytes
 from accordance.executors.agents.command_line import Event, at, count_at, text_at
 
 GZIP_OR_ZLIB: Final = 47  # window bits by which zlib detects the format
@@ -73,7 +73,7 @@ class AnswerReader:
 
         is_stream = self._is_whole is False and not self._is_unreadable
         answer_bytes = self._word_bytes if is_stream else self._bytes
-        estimate = reckoned(self.request_bytes, answer_bytes)
+        estimate = estimate_from_bytes(self.request_bytes, answer_bytes)
         return replace(
             estimate,
             read=self._usage.read or estimate.read,

@@ -15,7 +15,7 @@ from accordance.runtime.offers import Obstacle
 from accordance.runtime.ports import Listener
 from accordance.store.ledger import Ledger
 from accordance.work.faults import fail_unbegun
-from accordance.work.tasks import may_not_begin
+from accordance.work.tasks import why_not_begin
 
 
 @dataclass
@@ -54,7 +54,7 @@ class UnstartableTasks:
 
         for plan_id, tasks in self._by_plan.items():
             with self.ledger.write() as tx:
-                if may_not_begin(tx, plan_id, None):
+                if why_not_begin(tx, plan_id, None):
                     continue
                 for task_id, obstacle in tasks.items():
                     fail_unbegun(tx, task_id, obstacle.fault, obstacle.text)

@@ -16,7 +16,7 @@ from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.context_pack import Piece
 from accordance.domain.prompting import plain
 from accordance.domain.sight import places_named
-from accordance.executors.run_folder import read_left
+from accordance.executors.run_folder import read_file_inside
 from accordance.workspace.git import Git
 
 LARGEST_FILE: Final = 200_000  # bytes; larger files are only named
@@ -93,7 +93,7 @@ def _contents(
     for path in paths:
         if plain(path) != path:
             continue
-        raw = read_left(work, path, LARGEST_FILE + 1)
+        raw = read_file_inside(work, path, LARGEST_FILE + 1)
         if raw is None or len(raw) > LARGEST_FILE or b"\0" in raw:
             continue
 
