@@ -18,7 +18,7 @@ from accordance.executors.prompt_files import PromptFiles
 from accordance.project.settings import read_settings
 from tests.acceptance.cli import accordance
 from tests.settings import routing_from
-from tests.unit.test_schemas import seed_summary
+from tests.unit.contracts.test_schemas import seed_summary
 
 ROOT = DOCS.parent
 

@@ -16,7 +16,7 @@ from accordance.contracts.codes import CODES, explain
 from accordance.contracts.describing import alias_rows, rewrite_texts, rule_text
 from accordance.errors import InvalidContract, UnknownCode
 from accordance.plugins import GROUP, installed_contracts
-from tests.unit.test_contracts import GREETING, Greeting
+from tests.unit.contracts.test_contracts import GREETING, Greeting
 
 SOURCE = Path(accordance.__file__).parent
 PURE = [

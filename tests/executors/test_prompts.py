@@ -11,7 +11,7 @@ from accordance.domain.routing import PROMPTS
 from accordance.errors import ContextTooLarge, UnknownPrompt
 from accordance.executors.prompt_building import build_prompt, packed
 from accordance.executors.prompt_files import SHARED, PromptFiles
-from tests.unit.test_executor_values import DOCUMENT
+from tests.unit.domain.test_executor_values import DOCUMENT
 
 
 def test_every_prompt_a_route_falls_back_to_is_shipped(tmp_path: Path) -> None:

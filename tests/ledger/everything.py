@@ -13,9 +13,9 @@ from accordance.executors.protocol import Observation, RunOutcome
 from accordance.store.answers import AnswersInLedger
 from accordance.work.reviewing import review_plan
 from accordance.work.run_log import KeptAnswers, RunKey, keep_prompt, keep_report
+from tests.ledger.audit.test_verifying import eventful
 from tests.ledger.project import Project, asking, encoded, failing
-from tests.ledger.test_answers import kept
-from tests.ledger.test_verifying import eventful
+from tests.ledger.work.test_answers import kept
 from tests.messages import PLAN, Message, edge, node, plan, requirement
 from tests.reviews import plan_review
 

@@ -15,7 +15,7 @@ from accordance.domain.research.agents_file import read_agents
 from accordance.shipped import AGENTS, shipped
 from tests.messages import Message
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "research"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "research"
 REGISTRY = read_agents(shipped(AGENTS))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance.contracts.scanner import Scanner
-from tests.unit.test_reading import ACCEPTED, REFUSED
+from tests.unit.contracts.test_reading import ACCEPTED, REFUSED
 
 json_values = st.recursive(
     st.none()

@@ -20,7 +20,7 @@ from tests.keys import new_key
 from tests.ledger.project import Clock, Project
 from tests.messages import PLAN, small_plan
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 LATER = dt.datetime(2027, 1, 1, tzinfo=dt.UTC)
 
 

@@ -19,7 +19,7 @@ from accordance.work.own_work import (
 )
 from accordance.work.tasks import NoTaskReason
 from tests.ledger.project import Project
-from tests.ledger.test_kept_runs import told
+from tests.ledger.work.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan
 from tests.settings import routing_from
 

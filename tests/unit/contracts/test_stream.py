@@ -25,7 +25,7 @@ from tests.conformance.lines import read_lines
 from tests.conformance.test_fixes import question
 from tests.conftest import GIVEN_VECTORS
 from tests.messages import ACTION, TASK, VALID
-from tests.unit.test_contracts import NOTE_3
+from tests.unit.contracts.test_contracts import NOTE_3
 
 ACTION_TEXT = json.dumps(ACTION)
 

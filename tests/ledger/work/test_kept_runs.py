@@ -32,8 +32,8 @@ from accordance.work.run_log import (
     spent_by_task,
 )
 from accordance.work.tasks import NoTaskReason, Taken, requeue, resume
+from tests.ledger.audit.test_verifying import _below
 from tests.ledger.project import Project
-from tests.ledger.test_verifying import _below
 from tests.messages import PLAN, small_plan
 
 PROMPT = Prompt(

@@ -19,7 +19,7 @@ from accordance.store.listings import EVENT_LIST, cursor_after
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
 from tests.ledger.project import Clock, Project
-from tests.ledger.test_lists import OTHER, two_plans
+from tests.ledger.store.test_lists import OTHER, two_plans
 from tests.messages import PLAN, small_plan
 
 LONG = 60.0  # seconds; nothing here waits so long unless it is broken

@@ -13,7 +13,7 @@ from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL
 from accordance.runtime.bad_answers import record_bad_answers
 from accordance.work.tasks import Taken
 from tests.ledger.project import Project, failing
-from tests.ledger.test_work import GARBAGE, checked_plan, wide_plan
+from tests.ledger.work.test_work import GARBAGE, checked_plan, wide_plan
 
 
 def a_report(bad_answers: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from accordance.domain.progress import begin
 from accordance.rendering.drawing import MARKS, draw_dot, draw_mermaid, draw_text
 from accordance.rendering.picture import draw_svg
 from tests.messages import edge, node, plan
-from tests.unit.test_progress import graph
+from tests.unit.domain.test_progress import graph
 
 LABELS = {
     "root": "All",

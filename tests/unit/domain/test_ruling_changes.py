@@ -13,7 +13,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, State, Waiting
 from accordance.domain.ruling import QuestionKind, TaskHistory, rule_submission
 from accordance.domain.verdict import Checks, Outcome, Verdict
-from tests.unit.test_ruling import FRESH, Expected, holds
+from tests.unit.domain.test_ruling import FRESH, Expected, holds
 
 ALL_WELL = Checks(
     schema_valid=True,
