@@ -642,3 +642,41 @@ def test_a_change_that_has_cost_too_much_is_not_accepted(tmp_path: Path) -> None
     again = rejudge(shop.home.root / str(produced.judged["written"]))
     assert again.judgement is not None
     assert again.judgement.verdict.reason_code == "BUDGET_EXCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("tools", "outcome", "reason"),
+    [
+        pytest.param(
+            {"used": ["Bash", "Edit"], "refused": ["WebFetch"]},
+            "DONE",
+            "ok",
+            id="it stayed offline",
+        ),
+        pytest.param(
+            {"used": ["Edit", "web_search"], "refused": []},
+            "REJECT",
+            "POLICY_VIOLATION",
+            id="it searched the web, which its role may not",
+        ),
+        pytest.param({"used": None}, "DONE", "ok", id="its report says nothing"),
+    ],
+)
+def test_the_tools_of_an_agent_are_judged(
+    tmp_path: Path, tools: Mapping[str, Any], outcome: str, reason: str
+) -> None:
+    """A search that the model's provider makes passes every sandbox; the agent's own report shows it."""
+    shop, job = begun(tmp_path)
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
+        (work / "src/app.py").write_text(FIXED)
+        return RunOutcome(raw=hand_in(work), seen=(Observation("tools", tools),))
+
+    assert verdict_of(shop.carry_out(job, a_choice(), agent)) == (outcome, reason)
+
+
+def verdict_of(produced: RunOutcome) -> tuple[str, str]:
+    """The outcome and the reason of a run that was judged."""
+    assert produced.judged is not None
+    verdict: Any = produced.judged["verdict"]
+    return verdict["outcome"], verdict["reason_code"] or "ok"

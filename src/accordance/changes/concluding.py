@@ -67,6 +67,7 @@ class AttemptJudge:
                 executor=self.executor,
                 duration_ms=produced.duration_ms,
             )
+            usage = replace(usage, tools=produced.tools)
 
         # only the models that the route could really ask
         gateway = replace(self.job.gateway, tiers=self.choice.tiers)

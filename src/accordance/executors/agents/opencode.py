@@ -82,6 +82,7 @@ class Opencode:
         has_ended = False
         spending = Spending()
         tools = []
+        refused_tools = []
 
         for event in events:
             session = text_at(event, "sessionID") or session
@@ -90,7 +91,9 @@ class Opencode:
             if kind == "text":
                 final = text_at(event, "part", "text")
             elif kind == "tool_use":
-                tools.append(text_at(event, "part", "tool"))
+                tool = text_at(event, "part", "tool")
+                has_failed = text_at(event, "part", "state", "status") == "error"
+                (refused_tools if has_failed else tools).append(tool)
             elif kind == "step_finish":
                 has_ended = text_at(event, "part", "reason") == "stop"
                 spending += _step_spending(event)
@@ -104,6 +107,7 @@ class Opencode:
             session=session,
             spending=spending,
             tools=tuple(tools),
+            refused_tools=tuple(refused_tools),
         )
 
 
