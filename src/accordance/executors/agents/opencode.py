@@ -81,8 +81,8 @@ class Opencode:
         session = None
         has_ended = False
         spending = Spending()
-        tools = []
-        refused_tools = []
+        tools: list[str] = []
+        refused_tools: list[str] = []
 
         for event in events:
             session = text_at(event, "sessionID") or session
@@ -92,8 +92,9 @@ class Opencode:
                 final = text_at(event, "part", "text")
             elif kind == "tool_use":
                 tool = text_at(event, "part", "tool")
-                has_failed = text_at(event, "part", "state", "status") == "error"
-                (refused_tools if has_failed else tools).append(tool)
+                status = text_at(event, "part", "state", "status")
+                calls = refused_tools if status == "error" else tools
+                calls.append(tool)
             elif kind == "step_finish":
                 has_ended = text_at(event, "part", "reason") == "stop"
                 spending += _step_spending(event)
