@@ -33,7 +33,7 @@ from accordance.judging.rejudging import rejudge
 from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment
 from accordance.work.change_evidence import reviewed_change
-from accordance.work.tasks import take_up
+from accordance.work.taking import take_up
 from accordance.workspace import collecting, leftovers, testing
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.overlay import whole_tree

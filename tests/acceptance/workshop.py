@@ -12,7 +12,7 @@ from accordance.domain.routing import Choice
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.coding_tasks import coding_task
-from accordance.work.tasks import take_up
+from accordance.work.taking import take_up
 from tests.acceptance.coding import (
     FIRST,
     CodingProject,

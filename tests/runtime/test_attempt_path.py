@@ -20,7 +20,7 @@ from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.ports import QueueingTransaction, Signals, TaskAttempt
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
-from accordance.work.tasks import Taken, take_up
+from accordance.work.taking import Taken, take_up
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import QUEUE, ScriptedAttempts, Stage, said
 

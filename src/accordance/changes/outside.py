@@ -30,7 +30,7 @@ from accordance.work.intake import submit as submit_message
 from accordance.work.landing import head_of
 from accordance.work.lent_clones import loan_under_way, sweep_loans
 from accordance.work.receipts import Receipt
-from accordance.work.tasks import NoTaskReason, Taken
+from accordance.work.taking import NoTaskReason, Taken
 from accordance.work.tasks import release as put_down
 from accordance.workspace.clone import discard
 

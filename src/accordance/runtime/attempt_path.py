@@ -46,7 +46,7 @@ from accordance.work.intake import submit_in
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunKey, keep_report
-from accordance.work.tasks import NoTaskReason, why_not_begin, why_nothing
+from accordance.work.taking import NoTaskReason, why_not_begin, why_nothing
 from accordance.workspace.errors import IsolationUnavailable
 
 _RETRY_SECONDS: Final = 0.5  # while the ledger is away

@@ -24,7 +24,8 @@ from accordance.service.views.runs import AttemptView, PlanRunView
 from accordance.work.own_work import must_have_others_review
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
-from accordance.work.tasks import NoTaskReason, resume
+from accordance.work.taking import NoTaskReason
+from accordance.work.tasks import resume
 
 __all__ = [
     "DEAD_AFTER_SECONDS",

@@ -29,13 +29,14 @@ from accordance.service.views.tasks import (
     task_view,
 )
 from accordance.store.ledger import Transaction
-from accordance.work import reviewing, tasks
+from accordance.work import reviewing, taking, tasks
 from accordance.work.coding_tasks import coding_task
 from accordance.work.inputs import look_at_inputs
+from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.offering import for_outside_workers
 from accordance.work.project_routes import holding_for, routing_for
+from accordance.work.taking import Fits, NoTaskReason, Taken
 from accordance.work.task_description import described
-from accordance.work.tasks import LEASE_SECONDS, Fits, NoTaskReason, Taken
 
 __all__ = ["Assigned", "Taken", "WorkRequest"]
 
@@ -81,7 +82,7 @@ def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
     resumed = _taken_before(project, request)
     if resumed is not None:
         return resumed
-    return tasks.take_next(
+    return taking.take_next(
         project.ledger,
         look_at_inputs(project.ledger, project.home),
         plan_id=request.plan_id,
@@ -113,7 +114,7 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
 def _fits(project: Project, request: WorkRequest) -> Fits:
     """Which tasks are handed out to whoever asks."""
     return (
-        tasks.anything
+        taking.anything
         if request.any_task
         else for_outside_workers(routing_for(project.home))
     )
@@ -129,7 +130,7 @@ def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
             if request.plan_id in (None, plan.plan_id)
         ]
         turns = [
-            next(tasks.handed_out(tx, plan.plan_id, request.kinds, fits), None)
+            next(taking.handed_out(tx, plan.plan_id, request.kinds, fits), None)
             for plan in plans
         ]
         return [_brief_view(tx, task) for task in turns if task is not None]
@@ -144,7 +145,7 @@ def held_tasks(
 ) -> list[Taken]:
     """What somebody has, in one plan or in all."""
     with project.ledger.read() as tx:
-        return tasks.held_by(tx, holder, plan_id)
+        return taking.held_by(tx, holder, plan_id)
 
 
 # -- handing in

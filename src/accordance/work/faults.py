@@ -25,9 +25,11 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
+from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.receipts import Receipt
 from accordance.work.run_log import report_bytes
-from accordance.work.tasks import LEASE_SECONDS, locked_task, take_up
+from accordance.work.taking import take_up
+from accordance.work.tasks import locked_task
 
 
 def fail_in(
