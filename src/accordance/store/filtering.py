@@ -27,13 +27,13 @@ from sqlalchemy import (
 
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
+from accordance.store.columns import Words
 from accordance.store.tables import (
     LEDGER_EVENTS,
     PLANS,
     QUESTIONS,
     TASK_EVENTS,
     TASK_NODES,
-    Words,
 )
 
 Condition: TypeAlias = ColumnElement[bool]
