@@ -34,8 +34,8 @@ from accordance.runtime.ports import (
     Listener,
     QueueingTransaction,
     Scheduling,
-    Signals,
     TaskAttempt,
+    ThreadSignals,
     Workflows,
 )
 from accordance.runtime.run_progress import Look, RunProgress, resting
@@ -66,7 +66,7 @@ class AttemptPath:
     slots: Slots
     listener: Listener
     branches: Branches
-    signals: Signals
+    signals: ThreadSignals
     _failures: dict[str, int] = field(default_factory=dict)
     """By queue: consecutive faults that pass by themselves."""
     _queued: dict[str, list[QueuedAttempt]] = field(default_factory=dict)

@@ -194,7 +194,7 @@ class NoBranches:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class ThreadSignals:
     """How the threads of a process signal each other."""
 
     stop: threading.Event = field(default_factory=threading.Event)  # begin nothing more

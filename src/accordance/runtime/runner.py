@@ -28,9 +28,9 @@ from accordance.runtime.ports import (
     Branches,
     Listener,
     NoBranches,
-    Signals,
     Silence,
     TaskAttempt,
+    ThreadSignals,
 )
 from accordance.runtime.reconciling import Reconciler
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
@@ -79,7 +79,7 @@ class Runner:
             self.attempts, self.slots, self.worker_id, self.bounds.in_plan
         )
         self.crew = Crew(frozenset(queues))
-        self._signals = Signals()
+        self._signals = ThreadSignals()
         self._path = AttemptPath(
             home=self.home,
             attempts=self.attempts,

@@ -24,12 +24,12 @@ _OLDEST_SQLITE: Final = (3, 35)
 def look_around(
     folder: Path | None = None, ledger: str | None = None
 ) -> list[HealthView]:
-    """Look at this machine, at what keeps test commands apart, and at the ledger of a project."""
+    """Look at this machine, at its isolation, and at the ledger of a project."""
     return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
 
 
-def _view(name: str, found: str, *, ok: bool = True, needed: bool = True) -> HealthView:
-    return HealthView(name=name, ok=ok, found=found, needed=needed)
+def _view(name: str, state: str, *, ok: bool = True, needed: bool = True) -> HealthView:
+    return HealthView(name=name, ok=ok, found=state, needed=needed)
 
 
 def _machine() -> Iterator[HealthView]:

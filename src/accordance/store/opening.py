@@ -208,48 +208,54 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
 
 
 def _patience() -> float:
-    """How long to wait for somebody else's transaction, in seconds; ACCORDANCE_PATIENCE sets it."""
-    said = os.environ.get("ACCORDANCE_PATIENCE", "")
+    """Return how many seconds to wait for another transaction.
+
+    ACCORDANCE_PATIENCE sets it.
+    """
+    setting = os.environ.get("ACCORDANCE_PATIENCE", "")
+    if not setting:
+        return _PATIENCE_SECONDS
     try:
-        return max(0.0, float(said)) if said else _PATIENCE_SECONDS
+        return max(0.0, float(setting))
     except ValueError:
         raise LedgerUnavailable(
-            f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}"
+            f"ACCORDANCE_PATIENCE is a number of seconds, got {setting!r}"
         ) from None
 
 
 def version_of(connection: Connection) -> str | None:
-    """The version of the tables, None if there are none."""
+    """Return the version of the tables; None if there are none."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found: str | None = connection.execute(
-        text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
-    ).scalar()
-    return found
+    query = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
+    version: str | None = connection.execute(query).scalar()
+    return version
 
 
 def _bring_up_to_date(engine: Engine) -> None:
     with engine.connect().execution_options(reading=True) as connection:
-        found = version_of(connection)
-    if found == SCHEMA:
+        version = version_of(connection)
+    if version == SCHEMA:
         return
-    if found is not None and found > SCHEMA:
+    if version is not None and version > SCHEMA:
         raise LedgerTooNew(
-            f"{where(engine)}: was written by a newer accordance (tables {found}, this one knows {SCHEMA}); upgrade"
+            f"{where(engine)}: was written by a newer accordance (tables {version},"
+            f" this one knows {SCHEMA}); upgrade"
         )
     if is_for_reading(engine):
         raise LedgerTooOld(
-            f"{where(engine)}: has the tables of an older accordance ({found or 'none'}, this one knows {SCHEMA}) and may not"
-            " be written here",
+            f"{where(engine)}: has the tables of an older accordance"
+            f" ({version or 'none'}, this one knows {SCHEMA}) and may not be written"
+            " here",
             way_out="somebody who may write it has to upgrade it",
         )
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables
             connection.execute(text("SELECT pg_advisory_xact_lock(7242077)"))
-        found = version_of(connection)
-        if found != SCHEMA:
+        version = version_of(connection)
+        if version != SCHEMA:
             migrate(connection)
-        if found is not None and found < _FIRST_SEALED:
+        if version is not None and version < _FIRST_SEALED:
             take_over(connection, now())
 
 

@@ -14,17 +14,19 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 _MARK: Final = "accordance_reading_only"
-_copies: Final[
-    list[tempfile.TemporaryDirectory[str]]
-] = []  # each is removed when the process ends
+_copies: Final[list[tempfile.TemporaryDirectory[str]]] = []
+"""Copies of ledgers; each is removed when the process ends."""
 
 
 def may_write(path: Path) -> bool:
-    """Whether a ledger's file may be written, and the files that SQLite keeps beside it."""
+    """Whether a ledger's file may be written, and the files beside it.
+
+    SQLite keeps files of its own there.
+    """
     effective = os.access in os.supports_effective_ids
-    return all(
-        os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent)
-    )
+    may_write_file = os.access(path, os.W_OK, effective_ids=effective)
+    may_write_folder = os.access(path.parent, os.W_OK, effective_ids=effective)
+    return may_write_file and may_write_folder
 
 
 def is_for_reading(engine: Engine) -> bool:
