@@ -28,6 +28,7 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
@@ -39,7 +40,6 @@ from accordance.store.rows import (
     plan_row,
     record_row,
     task_row,
-    turn_of_task,
 )
 from accordance.store.seals import Values, as_stored
 from accordance.store.storage import AnyRecord, EdgeRow, NodeRow, R
@@ -344,7 +344,7 @@ def _key(record: AnyRecord) -> tuple[object, ...]:
 
 
 def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
-    turn = turn_of_task(task)
+    turn = turn_of(task)
     return None if turn is None else (turn, -task.priority, task.place)
 
 

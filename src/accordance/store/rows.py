@@ -14,7 +14,6 @@ from sqlalchemy import Row, Table
 from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.fuses import fuses_from
 from accordance.domain.lifecycle import (
-    CLAIMABLE,
     Counters,
     State,
     TaskStanding,
@@ -38,6 +37,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.domain.task_ruling import QuestionKind
+from accordance.domain.turns import turn_of
 from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 
@@ -94,32 +94,6 @@ _NEVER: Final = Counters()
 _counters_of: Final = attrgetter(*_COUNTERS)
 _counts_of: Final = attrgetter(*_COUNTS)
 _plain_of: Final = attrgetter(*_PLAIN)
-
-RETURNED, TO_REVIEW, NEW = range(3)
-
-
-def turn_of(
-    state: State, *, is_work: bool, is_checked: bool, is_leased: bool
-) -> int | None:
-    """Return when a task is taken up; None if it is not.
-
-    Returned work comes first, then products to review, then new work.
-    """
-    if state in CLAIMABLE and is_work:
-        return RETURNED if state is State.TO_BE_MODIFY else NEW
-    if state is State.READY_TO_CHECK and not is_checked and not is_leased:
-        return TO_REVIEW
-    return None
-
-
-def turn_of_task(task: TaskRecord) -> int | None:
-    """Return when a task is taken up, as it stands."""
-    return turn_of(
-        task.progress.state,
-        is_work=task.is_work,
-        is_checked=task.is_checked,
-        is_leased=task.lease is not None,
-    )
 
 
 def hash_of(content: bytes) -> str:
@@ -235,7 +209,7 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
         "tags": list(task.tags),
         **progress_row(task.progress),
         **lease_row(task.lease),
-        "queue": turn_of_task(task),
+        "queue": turn_of(task),
     }
 
 

@@ -21,6 +21,7 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.turns import turn_of
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
 from accordance.store.failures import translated
@@ -193,7 +194,7 @@ class SqlTransaction(SqlWriting):
                 statements.turns_behind(kinds),
                 plan_id,
                 most=most,
-                turn=rows.turn_of_task(after),
+                turn=turn_of(after),
                 priority=after.priority,
                 place=after.place,
             )

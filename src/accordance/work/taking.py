@@ -248,7 +248,7 @@ def why_not_begin(
         return reason
 
     if files is not None:
-        sweep(tx, plan)
+        take_back_lost(tx, plan)
         bind_inputs(tx, plan_id, files)
 
     fuse = blown_fuse(plan.rules.fuses, _spent(plan, tx.now))
@@ -309,7 +309,7 @@ def take_up(
     return Taken(tx.task(task.task_id), kind, lease)
 
 
-def sweep(tx: Transaction, plan: PlanRecord) -> None:
+def take_back_lost(tx: Transaction, plan: PlanRecord) -> None:
     """Take back the tasks whose lease has expired."""
     for task_id in tx.expired(plan.plan_id):
         task = tx.task(task_id)
