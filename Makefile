@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
-QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py
+QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py tests/test_architecture.py
 PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/rendering/*,src/accordance/gates/*
 
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
