@@ -1,4 +1,4 @@
-"""The numbers of events across plans: each is given once, in the order of every chain, none is left out."""
+"""The numbers of events across plans: each once, in order, none left out."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from accordance.workspace.branch import branch_name
 
 
 def outcome_of(project: Project, plan_id: str) -> OutcomeView:
-    """The approved products of a plan, its verdicts, and the branch its changes are on."""
+    """Return the approved products of a plan, its verdicts, and its branch."""
     home = project.home
     with project.ledger.read() as tx:
         plan = tx.plan(plan_id)

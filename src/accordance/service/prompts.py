@@ -33,7 +33,10 @@ def task_prompt(
     kind: str | None = None,
     call: int | None = None,
 ) -> PromptView:
-    """What whoever worked on a task, or reviewed it, was told; with a call, message by message. Raises NotFound."""
+    """Return the prompt of a task's executor or reviewer. Raises NotFound.
+
+    With a call, it is returned message by message.
+    """
     with project.ledger.read() as tx:
         task_id = find_task(tx, name).task_id
         run = run_of(tx, task_id, attempt=attempt, kind=kind)

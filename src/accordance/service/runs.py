@@ -1,4 +1,4 @@
-"""Carrying plans out: a runner, or a worker beside others, wired up as the settings of a project say."""
+"""Carrying plans out: a runner, or a worker beside others, as the settings say."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Warn: TypeAlias = Callable[[str], None]
 
 
 class NotShared(AccordanceError):
-    """Workers share a ledger on PostgreSQL; one on SQLite belongs to a single process."""
+    """A SQLite ledger belongs to one process; workers share one on PostgreSQL."""
 
     code = "ledger-not-shared"
 
@@ -67,7 +67,7 @@ class RunEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A plan that nobody else carries out now, and everything that is needed to do so."""
+    """A plan that no other process carries out, and everything needed to do so."""
 
     project: Project
     plan_id: str
@@ -94,7 +94,7 @@ class PlanRun:
     runner: Runner
 
     def stop(self) -> None:
-        """Begin nothing more, and come to an end. May be called from a signal's handler."""
+        """Begin nothing more, and end. May be called from a signal handler."""
         self.runner.stop()
 
     @property
@@ -103,7 +103,10 @@ class PlanRun:
         return self.runner.is_clean
 
     def until_it_rests(self, *, wait: bool = False) -> RunEnd:
-        """Run until nothing moves without a person. Raises NoExecutor if there is nobody for some task."""
+        """Run until nothing moves without a person.
+
+        Raises NoExecutor if no executor is configured for some task.
+        """
         rests = self.runner.until_it_rests(wait=wait)
         project, plan_id = self.prepared.project, self.prepared.plan_id
         not_published = self.prepared.publishing.publish(plan_id)
@@ -126,9 +129,11 @@ class PlanRun:
 def prepare_run(
     project: Project, plan: str | None, options: RunOptions, warn: Warn
 ) -> Iterator[PreparedRun]:
-    """Get everything ready to carry a plan out; `warn` is told why a branch cannot be moved.
+    """Prepare to carry a plan out.
 
-    Raises Conflict where another process does so already, and OwnWork if somebody would review their own products.
+    `warn` is called with the reason why a branch cannot be moved. Raises Conflict where
+    another process carries the plan out, and OwnWork if a worker would review their own
+    products.
     """
     with (
         working_on(project.place) as name,

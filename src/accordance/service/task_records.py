@@ -1,4 +1,4 @@
-"""Tasks as the ledger knows them: all that is known about a task, and what was decided about it."""
+"""Tasks as the ledger knows them, and what was decided about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Answers of research agents, kept in the ledger beside the plans. The message is a blob, its row is what counting needs."""
+"""Answers of research agents, kept in the ledger beside the plans.
+
+The message is a blob; its row holds what counting needs.
+"""
 
 from __future__ import annotations
 

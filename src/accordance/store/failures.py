@@ -91,7 +91,7 @@ _UNREACHABLE: Final = (
 
 @contextmanager
 def translated(engine: Engine) -> Iterator[None]:
-    """Say what went wrong with a database as one of our errors. The transaction was undone."""
+    """Translate errors of a database to ours. The transaction was undone."""
     try:
         yield
     except IntegrityError as error:

@@ -1,4 +1,4 @@
-"""Filters on values in memory. They let through what the SQL of `filtering` lets through."""
+"""Filters on values in memory, with the same answers as the SQL of `filtering`."""
 
 from __future__ import annotations
 

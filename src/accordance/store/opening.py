@@ -1,7 +1,8 @@
-"""Opening a ledger: the database, its settings, and its tables at the version this accordance knows.
+"""Opening a ledger: the database, its settings, and its tables up to date.
 
-SQLite by a path, PostgreSQL by a URL. SQLite runs in WAL with `synchronous=NORMAL` (a killed process loses nothing, a power
-cut may lose the last commits) unless `durability="full"` is asked for.
+SQLite by a path, PostgreSQL by a URL. SQLite runs in WAL with `synchronous=NORMAL` (a
+killed process loses nothing, a power cut may lose the last commits) unless
+`durability="full"` is asked for.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def open_ledger(
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
-    One that may not be written is opened for reading only, as it is. Raises LedgerUnavailable, LedgerBusy, LedgerTooNew or
-    LedgerTooOld, each with the way out.
+    A ledger that may not be written is opened for reading only, as it is. Raises
+    LedgerUnavailable, LedgerBusy, LedgerTooNew or LedgerTooOld, each with the way out.
     """
     engine = make_engine(place, create=create, durability=durability)
     try:
@@ -75,7 +76,7 @@ def make_engine(
     durability: Durability = "normal",
     connections: int = _CONNECTIONS,
 ) -> Engine:
-    """The engine for a path or a URL, with our settings and at most so many connections."""
+    """Return the engine for a path or a URL, with our settings."""
     if isinstance(place, str) and "://" in place:
         return _from_url(place, create, durability, connections)
     path = Path(place)
@@ -105,7 +106,10 @@ def _exists(path: Path) -> bool:
 
 
 def make_private_file(path: Path) -> None:
-    """Make the file of a new ledger, readable by nobody else. SQLite gives the files beside it the same rights."""
+    """Make the file of a new ledger, readable by this user only.
+
+    SQLite gives the files beside it the same rights.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
@@ -169,7 +173,7 @@ def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        """A writer takes the lock at once: it never finds out half-way that somebody else was faster."""
+        """Take the lock at once, so that no other writer is faster half-way."""
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
@@ -189,10 +193,11 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
 
 
 def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engine:
-    """A second engine on the same database, for whoever reads while a transaction of the ledger is under way.
+    """Return a second engine on the same database, for reads beside a transaction.
 
-    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer. On
-    PostgreSQL a connection is not asked whether it still holds: whoever uses this one tries again.
+    On SQLite a transaction begins only with its first writing statement, so that a read
+    never waits for a writer. On PostgreSQL a connection is not tested before it is
+    used: callers try again.
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
         return _postgresql(read_url(place), connections, ping=False)

@@ -1,4 +1,4 @@
-"""The queries for pages of lists, each answered by an index from where the page begins."""
+"""The queries for pages of lists, each answered by an index."""
 
 from __future__ import annotations
 

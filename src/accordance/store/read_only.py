@@ -1,4 +1,4 @@
-"""A ledger that may only be read: a file, a folder or a file system that is closed to this user."""
+"""A ledger that may only be read, because this user may not write there."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ def engine_for_reading(path: Path, patience: float) -> Engine:
 
 
 def _address(path: Path) -> str:
-    """How SQLite opens a file without writing.
+    """Return how SQLite opens a file without writing.
 
-    With nothing in the log beside it, the file is all there is. A log is read along with it; where SQLite would have to
-    write for that, because whoever wrote it was killed, a copy is read.
+    With nothing in the log beside it, the file is all there is. Otherwise the log is
+    read too; where SQLite would have to write for that, because a writer was killed, a
+    copy is read.
     """
     log = path.with_name(f"{path.name}-wal")
     if not (log.exists() and log.stat().st_size):
@@ -88,7 +89,7 @@ def _can_be_read(address: str) -> bool:
 
 
 def _copied(path: Path, log: Path) -> Path:
-    """A copy of a ledger with its log, in a private folder that goes with the process."""
+    """Copy a ledger with its log into a private folder of this process."""
     folder = tempfile.TemporaryDirectory(prefix="accordance-ledger-")
     _copies.append(folder)
     copy = Path(folder.name) / path.name

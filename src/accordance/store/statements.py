@@ -137,7 +137,7 @@ def written_columns(table: Table) -> tuple[str, ...]:
 
 
 class Bulk(NamedTuple):
-    """Inserts many rows as the driver takes them, past what SQLAlchemy does for each."""
+    """Inserts many rows as the driver takes them, past SQLAlchemy."""
 
     statement: str
     row: Callable[[Mapping[str, Any]], tuple[Any, ...]]

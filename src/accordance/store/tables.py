@@ -223,7 +223,7 @@ COUNTERS: Final = Table(
     Column("name", String(16), primary_key=True),
     Column("number", BigInteger, nullable=False),
 )
-"""How many events there are. A transaction that adds some holds its row until it ends."""
+"""How many events there are. A transaction that adds some holds this row."""
 
 EVENT_COUNTER: Final = "events"
 
