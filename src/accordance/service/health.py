@@ -54,20 +54,17 @@ def _git_version() -> str:
     git = shutil.which("git")
     if git is None:
         return ""
-    ran = subprocess.run(  # noqa: S603
-        [git, "--version"], capture_output=True, text=True, check=False
-    )
-    return ran.stdout.strip()
+    command = [git, "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return run.stdout.strip()
 
 
 def _isolation() -> Iterator[HealthView]:
     tried = probe()
     best = tried.best
-    text = (
-        f"test commands are kept apart by {best}"
-        if best
-        else "test commands cannot be kept apart here"
-    )
+    text = "test commands cannot be kept apart here"
+    if best:
+        text = f"test commands are kept apart by {best}"
     yield _view("isolation", text, ok=best is not None)
     for level in tried.levels:
         remedy = f"; {level.remedy}" if level.remedy else ""

@@ -49,11 +49,9 @@ class PlanWriting:
         planned = self._write(ledger, home)
         document = _document(ledger, planned)
         view = _planned_view(planned)
-        return (
-            view
-            if document is None
-            else view.model_copy(update={"document": document.decode()})
-        )
+        if document is None:
+            return view
+        return view.model_copy(update={"document": document.decode()})
 
     def _write(self, ledger: Ledger, home: Home) -> PlanningResult:
         routing = routing_for(home, self.executor, self.model)

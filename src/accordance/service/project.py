@@ -35,9 +35,8 @@ class Project:
 
     home: Home
     ledger: Ledger
-    place: str | Path = (
-        ""  # where the ledger lies: a file, or the address of a database
-    )
+    place: str | Path = ""
+    """Where the ledger lies: a file, or the address of a database."""
 
 
 @contextmanager

@@ -76,14 +76,14 @@ class PreparedRun:
     publishing: Publishing
 
     def begin(self, listener: Listener) -> PlanRun:
-        """The run; `listener` hears of each attempt that has ended."""
+        """Return the run; `listener` is called with each attempt that has ended."""
         place = str(self.project.place)
         bounds = self.project.home.settings().run.at_once
         face = _Face(listener, self.publishing.warn)
-        return PlanRun(
-            self,
-            make_runner(self.attempts, self.publishing, place, self.name, face, bounds),
+        runner = make_runner(
+            self.attempts, self.publishing, place, self.name, face, bounds
         )
+        return PlanRun(self, runner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class PlanRun:
 
         Raises NoExecutor if no executor is configured for some task.
         """
-        rests = self.runner.until_it_rests(wait=wait)
+        reason = self.runner.until_it_rests(wait=wait)
         project, plan_id = self.prepared.project, self.prepared.plan_id
         not_published = self.prepared.publishing.publish(plan_id)
         status = plan_status(project.ledger, plan_id)
@@ -115,14 +115,11 @@ class PlanRun:
         view = PlanRunView(
             **dict(status),
             **dict(outcome),
-            rests=rests.name if rests else "STOPPED",
+            rests=reason.name if reason else "STOPPED",
             not_published=not_published,
         )
-        return RunEnd(
-            view,
-            rests.value if rests else None,
-            is_finished=rests is NoTaskReason.FINISHED,
-        )
+        is_finished = reason is NoTaskReason.FINISHED
+        return RunEnd(view, reason.value if reason else None, is_finished=is_finished)
 
 
 @contextmanager

@@ -49,14 +49,11 @@ class WorkRequest:
     plan_id: str | None = None  # only of this plan
     kinds: tuple[str, ...] = ()  # only nodes of these types
     seconds: int = LEASE_SECONDS
-    any_task: bool = (
-        False  # also what the routes give to an executor of accordance's own
-    )
+    any_task: bool = False
+    """Whether they also get what the routes give to accordance's own executors."""
     known: Mapping[str, int] | None = None
-    """By task, the attempts that they know to have: what else is with them is given to them again.
-
-    None where others may ask under the same name.
-    """
+    """By task, the attempts that they know they hold. Others that they hold are given
+    to them again. None where others may ask under the same name."""
 
 
 class Assigned(NamedTuple):
@@ -116,11 +113,9 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
 
 def _fits(project: Project, request: WorkRequest) -> Fits:
     """Return which tasks are handed out to the worker who asks."""
-    return (
-        taking.anything
-        if request.any_task
-        else for_outside_workers(routing_for(project.home))
-    )
+    if request.any_task:
+        return taking.anything
+    return for_outside_workers(routing_for(project.home))
 
 
 def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
@@ -130,16 +125,15 @@ def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
     """
     fits = _fits(project, request)
     with project.ledger.read() as tx:
-        plans = [
-            plan
-            for plan in reversed(tx.plans())
-            if request.plan_id in (None, plan.plan_id)
-        ]
-        turns = [
-            next(taking.handed_out(tx, plan.plan_id, request.kinds, fits), None)
-            for plan in plans
-        ]
-        return [_brief_view(tx, task) for task in turns if task is not None]
+        briefs = []
+        for plan in reversed(tx.plans()):
+            if request.plan_id not in (None, plan.plan_id):
+                continue
+            offered = taking.handed_out(tx, plan.plan_id, request.kinds, fits)
+            task = next(offered, None)
+            if task is not None:
+                briefs.append(_brief_view(tx, task))
+        return briefs
 
 
 def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
@@ -188,13 +182,12 @@ def ask_person(
     task = taken.task
     with project.ledger.read() as tx:
         is_change = coding_task(tx, task) is not None
+    message = None
+    claim = None
     if is_change:
-        message, claim = (
-            None,
-            Claim(status="NEED_INPUT", summary=question, needs_input=(question,)),
-        )
+        claim = Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
     else:
-        message, claim = _needs_answer(task.task_id, question), None
+        message = _needs_answer(task.task_id, question)
     answer = outside.submit(
         project.ledger,
         project.home,
@@ -262,7 +255,8 @@ def rescued(home: Home, raw: bytes) -> Iterator[None]:
     try:
         yield
     except LedgerError as error:
-        path = home.unsent / f"{hashlib.sha256(raw).hexdigest()[:16]}.json"
+        digest = hashlib.sha256(raw).hexdigest()
+        path = home.unsent / f"{digest[:16]}.json"
         try:
             write_file(path, raw)
         except LedgerError:

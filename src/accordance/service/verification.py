@@ -59,12 +59,19 @@ def verify(
             findings = [verify_plan(tx, find_plan_id(tx, plan), project.home.root)]
         if against is not None:
             compare_with(against.anchor, tx, findings)
-            findings += missing_plans(against.anchor, findings) if plan is None else []
+            if plan is None:
+                findings += missing_plans(against.anchor, findings)
+
+    views = tuple(map(_findings_view, findings))
+    if against is None:
+        return VerificationView(
+            findings=views, anchored_at=None, anchored_plans=0, signature=""
+        )
     return VerificationView(
-        findings=tuple(map(_findings_view, findings)),
-        anchored_at=against.anchor.at if against else None,
-        anchored_plans=len(against.anchor.plans) if against else 0,
-        signature=against.signature if against else "",
+        findings=views,
+        anchored_at=against.anchor.at,
+        anchored_plans=len(against.anchor.plans),
+        signature=against.signature,
     )
 
 
