@@ -25,6 +25,7 @@ from accordance.changes.provisional import ProvisionalJudge
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
+from accordance.domain.facts import Snapshot
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -44,10 +45,11 @@ from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
-from accordance.workspace.overlay import whole_tree
 from accordance.workspace.runnable import why_not_runnable
 
 __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
@@ -226,7 +228,7 @@ class CodingAttempt:
         # the answers of a model are kept already, call by call
         if self._can_be_judged(produced) and not judge.takes_edits:
             # what is kept is what is judged
-            tree = replace(tree, after=whole_tree(tree.workspace))
+            tree = replace(tree, after=self._tree_left(tree))
             keep_work(self.memory, tree, produced, self.job.gateway.carry)
         return _FinishedWork(tree, draft, produced)
 
@@ -238,11 +240,27 @@ class CodingAttempt:
 
         self._check_branch()
         tree = self.fresh_tree(place, kept.left.base)
-        carry = self.job.gateway.carry
-        is_same = restore_leftovers(kept.left, tree.workspace, tree.before, carry)
+        is_same = restore_leftovers(
+            kept.left,
+            tree.workspace,
+            tree.before,
+            self.job.gateway.carry,
+            (self._evidence,),
+        )
         if not is_same:
             return None
+        after = replace(self._tree_left(tree), left_out=kept.left.left_out)
+        tree = replace(tree, after=after)
         return _FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
+
+    def _tree_left(self, tree: AttemptTree) -> Snapshot:
+        """Return the tree as the agent left it, without what tools left."""
+        needed = (self._evidence, *self.job.gateway.carry)
+        return tree_left(tree.workspace, tree.before, needed)
+
+    @property
+    def _evidence(self) -> str:
+        return evidence_folder(self.job.asked.task.task_id)
 
     def _judged(self, work: _FinishedWork) -> RunOutcome:
         judge, produced = self.judge, work.produced

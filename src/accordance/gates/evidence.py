@@ -39,7 +39,9 @@ def _artifact(case: Case, name: ArtifactName) -> ArtifactFact:
 
 def _must_have_content(case: Case, name: ArtifactName) -> bool:
     if name is ArtifactName.PATCH_DIFF:
-        return bool(case.facts.changes)
+        patch = case.facts.evidence.patch
+        shows_all = patch is not None and not patch.missing
+        return bool(case.facts.changes) and not shows_all
     if name is ArtifactName.SELFTEST_LOG:
         return bool(case.tests)
     return name is not ArtifactName.EVIDENCE_DIR

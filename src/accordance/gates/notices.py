@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accordance.domain.case import Case
+from accordance.domain.facts import WITH_LEFT_OUT
 from accordance.domain.findings import listed
 from accordance.domain.test_runs import comparison_with_base, excused_failures
 
@@ -19,6 +20,7 @@ def notices(case: Case) -> tuple[str, ...]:
         *_made_by_accordance(case),
         *_chosen_tests(case),
         *_git_programs(case),
+        *_left_out(case),
         *_silent_tests(case),
         *_known_failures(case),
     )
@@ -51,6 +53,23 @@ def _git_programs(case: Case) -> Iterator[str]:
             "git would run programs in this tree (nothing of it was run here): "
             f"{listed(programs)}"
         )
+
+
+def _left_out(case: Case) -> Iterator[str]:
+    """What tools left beside the work is listed, and nobody is blamed for it."""
+    changes = case.facts.changes
+    if case.facts.version < WITH_LEFT_OUT:
+        return
+
+    ignored = [item.path for item in changes.left_out if item.is_ignored]
+    caches = [item.path for item in changes.left_out if not item.is_ignored]
+    groups = (("the base ignores it", ignored), ("tools make it anew", caches))
+    for reason, paths in groups:
+        if paths:
+            yield (
+                f"left out of the change and of the tests' copy, because {reason}: "
+                f"{listed(paths)}"
+            )
 
 
 def _silent_tests(case: Case) -> Iterator[str]:

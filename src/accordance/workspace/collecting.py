@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import (
-    WITH_TEST_REPORTS,
+    WITH_LEFT_OUT,
     AttemptFacts,
     ChangeSet,
     CommandRun,
@@ -32,6 +32,7 @@ from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
@@ -112,14 +113,15 @@ def collect(
     setting = setting or AttemptSetting()
     if after is None:
         setting.tell("reading the tree")
-        after = whole_tree(workspace, reach=setting.reach)
+        needed = (request.folder, *setting.carry)
+        after = tree_left(workspace, before, needed, reach=setting.reach)
 
     began_as_our_clone = workspace.pristine is None or not workspace.commit
     changes = difference(
         before,
         after,
         evidence=request.folder,
-        ignored=BaseRules(workspace),
+        ignored=BaseRules(workspace, setting.carry),
         internals_known=began_as_our_clone,
     )
 
@@ -134,7 +136,7 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_TEST_REPORTS,
+        version=WITH_LEFT_OUT,
     )
 
     collected = CollectedFacts(facts, before, after, patch)

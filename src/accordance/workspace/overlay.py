@@ -13,15 +13,20 @@ from dataclasses import replace
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.clone import Workspace
 from accordance.workspace.entries import directories
-from accordance.workspace.snapshot import WalkLimits, take_snapshot
+from accordance.workspace.snapshot import LeavingRule, WalkLimits, take_snapshot
 
 
-def whole_tree(workspace: Workspace, *, reach: WalkLimits | None = None) -> Snapshot:
+def whole_tree(
+    workspace: Workspace,
+    *,
+    reach: WalkLimits | None = None,
+    leaving: LeavingRule | None = None,
+) -> Snapshot:
     """Return the agent's tree as it is now, completed by what was withheld.
 
-    Raises WorkspaceChanging.
+    What `leaving` names is left out. Raises WorkspaceChanging.
     """
-    agents_tree = take_snapshot(workspace.work, reach=reach)
+    agents_tree = take_snapshot(workspace.work, reach=reach, leaving=leaving)
     if workspace.withheld is None:
         return agents_tree
 

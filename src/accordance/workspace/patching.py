@@ -171,14 +171,45 @@ def compare_patch(
 
     named = frozenset(text_of(name) for name in patch.touched)
     changed = changes.paths()
-    comparison = _compare_content(workspace, raw, real)
+    beside = frozenset(path for path in named if _is_left_out(path, changes))
+    comparison = _compare_content(workspace, raw, real, beside - changed)
+    missing = changed - named - _not_in_patches(changes, real)
+    extra = named - changed - beside - _bumped(changes)
     return PatchFacts(
         paths=tuple(sorted(named)),
-        missing=tuple(sorted(changed - named)),
-        extra=tuple(sorted(named - changed)),
+        missing=tuple(sorted(missing)),
+        extra=tuple(sorted(extra)),
         same_content=comparison.is_same,
         problem=comparison.problem,
     )
+
+
+def _is_left_out(path: str, changes: ChangeSet) -> bool:
+    """Whether a path is one that tools left: a patch may name it or not."""
+    return any(item.covers(path) for item in changes.left_out)
+
+
+def _not_in_patches(changes: ChangeSet, real: ReadablePatch) -> frozenset[str]:
+    """Return the paths that changed and that no patch has to show."""
+    left_out = frozenset(real.left_out)
+    paths: set[str] = set()
+    for change in changes.changes:
+        if change.path in left_out:
+            paths.update(change.paths)
+    return frozenset(paths)
+
+
+def _bumped(changes: ChangeSet) -> frozenset[str]:
+    """Return the submodules in which something changed.
+
+    A patch of git's shows such a change as another commit at the submodule's own path.
+    """
+    changed = changes.paths()
+    bumped = set()
+    for folder in changes.nested:
+        if any(path.startswith(f"{folder}/") for path in changed):
+            bumped.add(folder)
+    return frozenset(bumped)
 
 
 class _Comparison(NamedTuple):
@@ -189,15 +220,18 @@ class _Comparison(NamedTuple):
 
 
 def _compare_content(
-    workspace: Workspace, raw: bytes, real: ReadablePatch
+    workspace: Workspace, raw: bytes, real: ReadablePatch, beside: Iterable[str]
 ) -> _Comparison:
-    """Apply the patch to the base in a private index, and compare whole trees."""
+    """Apply the patch to the base in a private index, and compare whole trees.
+
+    What tools left `beside` the change counts for nothing.
+    """
     if real.left_out:
         problem = f"not compared: {real.left_out[0]} cannot be shown in a patch"
         return _Comparison(None, problem)
 
     try:
-        tree = _tree_after(workspace, raw, real.base)
+        tree = _tree_after(workspace, raw, real.base, beside)
     except GitFailed as failure:
         return _not_applied(failure)
 
@@ -207,7 +241,9 @@ def _compare_content(
     return _Comparison(is_same=True)
 
 
-def _tree_after(workspace: Workspace, raw: bytes, base: str) -> str:
+def _tree_after(
+    workspace: Workspace, raw: bytes, base: str, beside: Iterable[str]
+) -> str:
     """Return git's id of the tree that a patch leads to. Raises GitFailed."""
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         git = Git(workspace.base.directory, Path(folder), Path(folder) / "index")
@@ -215,6 +251,9 @@ def _tree_after(workspace: Workspace, raw: bytes, base: str) -> str:
         if raw.strip():
             options = ("--cached", "--whitespace=nowarn", "--allow-empty")
             git("apply", *options, "-", given=raw)
+        names = b"\0".join(os.fsencode(name_of(path)) for path in beside)
+        if names:
+            git("update-index", "--force-remove", "-z", "--stdin", given=names)
         return git.text("write-tree")
 
 
