@@ -21,6 +21,7 @@ artifacts/{task_id}/attempt-{n}/
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -34,7 +35,7 @@ from typing import Final, NamedTuple
 from pydantic import TypeAdapter
 
 from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot, TreeEntry
-from accordance.workspace.beneath import copy_below, opened
+from accordance.workspace.beneath import copy_below, file_below, opened
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.entries import sha256_of
 from accordance.workspace.errors import BundleBroken, WorkspaceError
@@ -46,6 +47,11 @@ VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
 _ATTEMPT: Final = "attempt-"
 _NOT_LISTED: Final = (MANIFEST, ATTESTATION)
+_LARGEST_MANIFEST: Final = 64 << 20
+_LARGEST_DOCUMENT: Final = 512 << 20
+_LARGEST_BUNDLE: Final = 2 << 30
+_UNREADABLE: Final = (OSError, ValueError, RecursionError)
+"""What reading a document raises that an agent has planted."""
 LARGEST_COPY: Final = 64 << 20
 """Bytes of the agent's evidence that are kept; the tree names what does not fit."""
 
@@ -190,8 +196,10 @@ def _write_manifest(folder: Path) -> Path:
 def _files(folder: Path) -> Iterator[_BundleFile]:
     """Yield every file but the manifest and its signature.
 
-    Raises BundleBroken where something is neither a file nor a folder.
+    Raises BundleBroken where something is neither a file nor a folder, and where there
+    is more than we would ever write.
     """
+    total_size = 0
     for directory, folders, files in os.walk(folder):
         for name in (*folders, *files):
             place = Path(directory, name)
@@ -205,8 +213,16 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
                 raise BundleBroken(
                     f"{folder} holds {path}, which is neither a file nor a folder"
                 )
-            if path not in _NOT_LISTED:
-                yield _BundleFile(path, sha256_of(place), place.stat().st_size)
+            if path in _NOT_LISTED:
+                continue
+            size = place.stat().st_size
+            total_size += size
+            if total_size > _LARGEST_BUNDLE:
+                raise BundleBroken(
+                    f"{folder} is larger than any bundle: more than "
+                    f"{_LARGEST_BUNDLE:,} bytes"
+                )
+            yield _BundleFile(path, sha256_of(place), size)
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:
@@ -231,7 +247,7 @@ def broken_files(folder: Path) -> tuple[str, ...]:
 def _manifest(folder: Path) -> dict[str, str]:
     """Return the listed hashes by path. Raises BundleBroken."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        manifest = json.loads(_content(folder / MANIFEST, _LARGEST_MANIFEST))
         version = manifest["schema_version"]
         if version != VERSION:
             raise BundleBroken(
@@ -240,17 +256,26 @@ def _manifest(folder: Path) -> dict[str, str]:
             )
         files = manifest["files"].items()
         return {path: str(about["sha256"]) for path, about in files}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (*_UNREADABLE, KeyError, TypeError, AttributeError):
         raise BundleBroken(
             f"{folder} is not an evidence bundle: it has no readable {MANIFEST}"
         ) from None
 
 
+def _content(place: Path, largest: int = _LARGEST_DOCUMENT) -> bytes:
+    """Return a file of a bundle. Raises OSError for a pipe, a link or a giant."""
+    with opened(place.parent) as root, file_below(root, place.name) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), place.name)
+    return content
+
+
 def read_facts(folder: Path) -> AttemptFacts:
     """Return the facts of a bundle. Raises BundleBroken."""
     try:
-        return _facts().validate_json((folder / "facts.json").read_bytes())
-    except (OSError, ValueError):
+        return _facts().validate_json(_content(folder / "facts.json"))
+    except _UNREADABLE:
         raise BundleBroken(f"{folder} has no readable facts.json") from None
 
 
@@ -260,6 +285,6 @@ def read_tree(folder: Path, name: str) -> Snapshot:
     Raises BundleBroken.
     """
     try:
-        return _tree().validate_json((folder / name).read_bytes())
-    except (OSError, ValueError):
+        return _tree().validate_json(_content(folder / name))
+    except _UNREADABLE:
         raise BundleBroken(f"{folder} has no readable {name}") from None

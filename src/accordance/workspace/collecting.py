@@ -27,6 +27,7 @@ from accordance.domain.sight import places_named
 from accordance.workspace.base_tests import base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
+from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
@@ -89,6 +90,8 @@ def base_snapshot(workspace: Workspace) -> Snapshot:
     That is the fresh clone, or the base's files for work that was done elsewhere.
     """
     if workspace.pristine is not None:
+        if workspace.commit:
+            return base_like(workspace)
         return take_snapshot(workspace.pristine)
     return whole_tree(workspace)
 
@@ -116,6 +119,7 @@ def collect(
         needed = (request.folder, *setting.carry)
         after = tree_left(workspace, before, needed, reach=setting.reach)
 
+    refuse_other_line_ends(workspace, before, after)
     began_as_our_clone = workspace.pristine is None or not workspace.commit
     changes = difference(
         before,

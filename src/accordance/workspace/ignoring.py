@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from subprocess import Popen
 from typing import IO, Final
 
 from accordance.workspace.clone import Workspace
@@ -20,9 +21,8 @@ from accordance.workspace.errors import GitFailed
 from accordance.workspace.fetching import commit_rows
 from accordance.workspace.git import Git
 from accordance.workspace.names import lies_in_any, name_of, text_of
+from accordance.workspace.rule_files import IGNORE, lay_out_rules
 
-_RULES: Final = ".gitignore"
-_LINK: Final = "120000"
 _HERE: Final = b"./"
 """Before every name that git is asked about: a name can begin with a sign of git's."""
 _NONE_IGNORED: Final = 1  # the exit code of check-ignore when no path is ignored
@@ -71,7 +71,9 @@ class BaseRules:
 
 def _ignored_names(base: Git, commit: str, names: Sequence[bytes]) -> list[bytes]:
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
-        git = _tree_of_rules(base, commit, Path(folder))
+        git = lay_out_rules(base, commit, IGNORE, Path(folder))
+        if git is None:
+            return []
         question = b"\0".join(_HERE + name for name in names)
         try:
             answer = git(*_QUESTION, given=question)
@@ -83,35 +85,22 @@ def _ignored_names(base: Git, commit: str, names: Sequence[bytes]) -> list[bytes
     return [name.removeprefix(_HERE) for name in answers]
 
 
-def _tree_of_rules(base: Git, commit: str, folder: Path) -> Git:
-    """Lay out the rules of a commit, and nothing else, in a new tree of ours."""
-    tree = folder / "tree"
-    tree.mkdir()
-    git = Git(base.directory, tree, folder / "index")
-
-    rule_files = []
-    for row in commit_rows(base, commit):
-        is_rule_file = row.name.rpartition("/")[2] == _RULES
-        if is_rule_file and row.mode != _LINK:  # git follows no such link either
-            rule_files.append(os.fsencode(row.name))
-    git("read-tree", commit)
-    git("checkout-index", "-z", "--stdin", given=b"\0".join(rule_files))
-    return git
-
-
 class IgnoreQuestions:
     """The .gitignore files of the base commit, asked about one path after another.
 
-    One process of git answers them all. It is started with the first question.
+    One process of git answers them all; there is none where the base has no rules.
     """
 
     def __init__(self, workspace: Workspace, folder: Path) -> None:
-        git = _tree_of_rules(workspace.base, workspace.commit, folder)
+        git = lay_out_rules(workspace.base, workspace.commit, IGNORE, folder)
         self._tree = folder / "tree"
-        self._process = git.process(*_QUESTION, "-v", "-n")
+        self._process = None if git is None else git.process(*_QUESTION, "-v", "-n")
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Whether a path is ignored. Raises GitFailed."""
+        if self._process is None:
+            return False
+
         name = name_of(path)
         if (
             is_folder
@@ -119,24 +108,29 @@ class IgnoreQuestions:
             with suppress(OSError):
                 (self._tree / name).mkdir(parents=True, exist_ok=True)
 
-        _source, _line, pattern, _path = self._answer(os.fsencode(name))
+        answer = _answer(self._process, os.fsencode(name))
+        _source, _line, pattern, _path = answer
         return bool(pattern) and not pattern.startswith(b"!")
-
-    def _answer(self, name: bytes) -> list[bytes]:
-        questions, answers = self._process.stdin, self._process.stdout
-        assert questions is not None  # noqa: S101 - for the type checker
-        assert answers is not None  # noqa: S101
-        try:
-            questions.write(b"%s%s\0" % (_HERE, name))
-            questions.flush()
-            return [_field(answers) for _ in range(_FIELDS)]
-        except (BrokenPipeError, EOFError):
-            raise GitFailed(_QUESTION, self._process.wait(), "") from None
 
     def close(self) -> None:
         """End the process."""
+        if self._process is None:
+            return
         with suppress(BrokenPipeError):
             self._process.communicate()
+
+
+def _answer(process: Popen[bytes], name: bytes) -> list[bytes]:
+    """Return the fields of git's answer about a name. Raises GitFailed."""
+    questions, answers = process.stdin, process.stdout
+    assert questions is not None  # noqa: S101 - for the type checker
+    assert answers is not None  # noqa: S101
+    try:
+        questions.write(b"%s%s\0" % (_HERE, name))
+        questions.flush()
+        return [_field(answers) for _ in range(_FIELDS)]
+    except (BrokenPipeError, EOFError):
+        raise GitFailed(_QUESTION, process.wait(), "") from None
 
 
 def _field(answers: IO[bytes]) -> bytes:

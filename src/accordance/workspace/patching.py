@@ -23,6 +23,7 @@ from accordance.domain.facts import (
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
+from accordance.workspace.converting import CheckIn, check_in
 from accordance.workspace.entries import is_executable
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
@@ -70,8 +71,9 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
 
     git = workspace.base
     before = workspace.commit or _import(git, "", _files_before(shown, workspace))
-    with opened(workspace.work) as work:
-        after = _import(git, before, _edits(shown, work))
+    paths = [change.path for change in shown if change.after is not None]
+    with opened(workspace.work) as work, check_in(workspace, paths) as conversion:
+        after = _import(git, before, _edits(shown, work, conversion))
 
     text = git(*_DIFF, before, after, "--")
     tree = git.text("rev-parse", f"{after}^{{tree}}")
@@ -100,10 +102,12 @@ def _files_before(
     with opened(workspace.pristine) as pristine:
         for change in changes:
             if change.before is not None:
-                yield from _file_command(change.before, pristine)
+                yield from _file_command(change.before, pristine, CheckIn())
 
 
-def _edits(changes: Sequence[PathChange], work: int) -> Iterator[bytes]:
+def _edits(
+    changes: Sequence[PathChange], work: int, conversion: CheckIn
+) -> Iterator[bytes]:
     """Yield the commands of a change.
 
     Removals come first, so that nothing stands in the way of a new file.
@@ -115,19 +119,23 @@ def _edits(changes: Sequence[PathChange], work: int) -> Iterator[bytes]:
 
     for change in changes:
         if change.after is not None:
-            yield from _file_command(change.after, work)
+            yield from _file_command(change.after, work, conversion)
 
 
-def _file_command(entry: TreeEntry, root: int) -> Iterator[bytes]:
+def _file_command(entry: TreeEntry, root: int, conversion: CheckIn) -> Iterator[bytes]:
     """Yield the command of `git fast-import` that writes a file or a link."""
+    path = _quoted(entry.path)
     if entry.kind is EntryKind.SYMLINK:
         mode = b"120000"
         content = os.fsencode(name_of(entry.target))
     else:
         mode = b"100755" if is_executable(entry.mode) else b"100644"
         content = content_of(root, entry)
+        converted = conversion.kept(entry.path, content)
+        if converted is not None:
+            yield b"M %s %s %s\n" % (mode, converted.encode(), path)
+            return
 
-    path = _quoted(entry.path)
     yield b"M %s inline %s\ndata %d\n" % (mode, path, len(content))
     yield content
     yield b"\n"
