@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from accordance import judge
+from accordance.workspace.errors import WorkspaceChanging
+from accordance.workspace.snapshot import SeenFiles, take_snapshot
 from tests.acceptance.checkout import Checkout
 from tests.hostile.stage import FOLDER, git
 
@@ -111,3 +114,26 @@ def test_a_report_that_is_a_hole(checkout: Checkout) -> None:
     ran = checkout.judge("--json")
     assert ran.code == 1, ran.out + ran.err
     assert "larger than" in ran.out
+
+
+def test_a_write_after_the_tree_was_read(checkout: Checkout) -> None:
+    """What lies there in the end is not what was judged: there is no verdict."""
+
+    def write(step: str) -> None:
+        if step.startswith("running"):
+            checkout.write("src/app.py", "import evil\n")
+
+    with pytest.raises(WorkspaceChanging, match="src/app.py was changed while"):
+        judge(checkout.task, repo=checkout.work, base=checkout.begun_at, tell=write)
+    assert not checkout.bundle.exists()
+
+
+def test_a_tree_that_stays_is_read_once(checkout: Checkout) -> None:
+    """The second look asks the kernel, and hashes nothing again."""
+    seen: SeenFiles = {}
+    first = take_snapshot(checkout.work, seen=seen)
+    hashed = dict(seen)
+    assert take_snapshot(checkout.work, seen=seen) == first
+    assert seen == hashed
+    checkout.write("src/app.py", "other\n")
+    assert take_snapshot(checkout.work, seen=seen) != first

@@ -29,7 +29,11 @@ from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.errors import (
+    IsolationUnavailable,
+    WorkspaceChanging,
+    WorkspaceError,
+)
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
@@ -37,7 +41,7 @@ from accordance.workspace.leaving import tree_left
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.snapshot import WalkLimits, take_snapshot
+from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
 
@@ -114,10 +118,12 @@ def collect(
     git directory; runs the tests.
     """
     setting = setting or AttemptSetting()
+    needed = (request.folder, *setting.carry)
+    seen: SeenFiles = {}
+    is_read_here = after is None
     if after is None:
         setting.tell("reading the tree")
-        needed = (request.folder, *setting.carry)
-        after = tree_left(workspace, before, needed, reach=setting.reach)
+        after = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
 
     refuse_other_line_ends(workspace, before, after)
     began_as_our_clone = workspace.pristine is None or not workspace.commit
@@ -144,9 +150,31 @@ def collect(
     )
 
     collected = CollectedFacts(facts, before, after, patch)
-    if not request.tests:
-        return collected
-    return _tested(workspace, collected, scratch, request, setting)
+    if request.tests:
+        collected = _tested(workspace, collected, scratch, request, setting)
+    if is_read_here:
+        now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
+        _refuse_later_writes(after, now)
+    return collected
+
+
+def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
+    """Refuse a tree that is no longer the one that was judged.
+
+    Otherwise a verdict would be taken for one on what lies there now. Raises
+    WorkspaceChanging.
+    """
+    for earlier, later in (
+        (judged.entries, now.entries),
+        (judged.internals, now.internals),
+    ):
+        for path in sorted(earlier.keys() | later.keys()):
+            if earlier.get(path) != later.get(path):
+                raise WorkspaceChanging(
+                    f"{path} was changed while the tree was judged; something still "
+                    "runs there",
+                    way_out="end it and judge again",
+                )
 
 
 def _tested(

@@ -19,7 +19,7 @@ from accordance.workspace.git import Git, git_directory
 from accordance.workspace.ignoring import IgnoreQuestions, ignore_questions
 from accordance.workspace.names import lies_in_any, text_of
 from accordance.workspace.overlay import whole_tree
-from accordance.workspace.snapshot import WalkLimits
+from accordance.workspace.snapshot import SeenFiles, WalkLimits
 
 
 def tree_left(
@@ -28,10 +28,12 @@ def tree_left(
     needed: Sequence[str] = (),
     *,
     reach: WalkLimits | None = None,
+    seen: SeenFiles | None = None,
 ) -> Snapshot:
     """Return the tree as it is now, without what is left out.
 
-    `needed` are folders that are read in any case. Raises WorkspaceChanging, GitFailed.
+    `needed` are folders that are read in any case. What is as `seen` before is not read
+    again. Raises WorkspaceChanging, GitFailed.
     """
     with ExitStack() as stack:
         rule = _Rule(
@@ -40,7 +42,7 @@ def tree_left(
             tuple(needed),
             _Questions(workspace, stack),
         )
-        return whole_tree(workspace, reach=reach, leaving=rule)
+        return whole_tree(workspace, reach=reach, leaving=rule, seen=seen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,12 @@ from dataclasses import replace
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.clone import Workspace
 from accordance.workspace.entries import directories
-from accordance.workspace.snapshot import LeavingRule, WalkLimits, take_snapshot
+from accordance.workspace.snapshot import (
+    LeavingRule,
+    SeenFiles,
+    WalkLimits,
+    take_snapshot,
+)
 
 
 def whole_tree(
@@ -21,12 +26,14 @@ def whole_tree(
     *,
     reach: WalkLimits | None = None,
     leaving: LeavingRule | None = None,
+    seen: SeenFiles | None = None,
 ) -> Snapshot:
     """Return the agent's tree as it is now, completed by what was withheld.
 
-    What `leaving` names is left out. Raises WorkspaceChanging.
+    What `leaving` names is left out, and what is as `seen` before is not read again.
+    Raises WorkspaceChanging.
     """
-    agents_tree = take_snapshot(workspace.work, reach=reach, leaving=leaving)
+    agents_tree = take_snapshot(workspace.work, reach=reach, leaving=leaving, seen=seen)
     if workspace.withheld is None:
         return agents_tree
 

@@ -27,6 +27,8 @@ from accordance.workspace.names import text_of
 
 Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 Entries: TypeAlias = dict[str, TreeEntry]
+SeenFiles: TypeAlias = dict[str, tuple[Identity, TreeEntry]]
+"""The files of a walk, and what the kernel says of each. A walk adds to it."""
 
 GIT_DIRECTORY: Final = ".git"
 _READ_AT_ONCE: Final = 1 << 20  # files up to this size are read in one go
@@ -105,12 +107,14 @@ def take_snapshot(
     *,
     reach: WalkLimits | None = None,
     leaving: LeavingRule | None = None,
+    seen: SeenFiles | None = None,
 ) -> Snapshot:
     """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging.
 
-    What `leaving` names is only listed: it is neither opened nor hashed.
+    What `leaving` names is only listed: it is neither opened nor hashed. `seen` holds
+    the files of an earlier walk: those that are the same are not hashed again.
     """
-    walk = _Walk(os.fspath(root), reach or WalkLimits(), leaving)
+    walk = _Walk(os.fspath(root), reach or WalkLimits(), leaving, seen)
     walk.tree()
     nested = tuple(sorted(walk.nested))
     left_out = tuple(sorted(walk.left_out, key=lambda item: item.path))
@@ -146,12 +150,17 @@ class _Walk:
     """
 
     def __init__(
-        self, root: str, reach: WalkLimits, leaving: LeavingRule | None
+        self,
+        root: str,
+        reach: WalkLimits,
+        leaving: LeavingRule | None,
+        seen: SeenFiles | None,
     ) -> None:
         self.place = root
         self.root = -1
         self.reach = reach
         self.leaving = leaving
+        self.seen: SeenFiles = {} if seen is None else seen
         self.left_out: list[LeftOut] = []
         self.listed = 0
         self.bytes = 0
@@ -314,6 +323,11 @@ class _Walk:
         self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe a regular file by its hash, or say why it has none."""
+        identity = _identity(status)
+        earlier = self.seen.get(path)
+        if earlier is not None and earlier[0] == identity:
+            return earlier[1]
+
         mode = stat.S_IMODE(status.st_mode)
         size = status.st_size
         if size > self.reach.file_bytes:
@@ -325,7 +339,9 @@ class _Walk:
             raise _LimitReached(f"more than {self.reach.total_bytes:,} bytes")
 
         digest = _sha256(folder, name, status)
-        return TreeEntry(path, EntryKind.FILE, mode, size, digest)
+        entry = TreeEntry(path, EntryKind.FILE, mode, size, digest)
+        self.seen[path] = (identity, entry)
+        return entry
 
     def _git(self, descriptor: int, directory: _Folder) -> None:
         """Describe the steering files of a `.git`.
