@@ -127,6 +127,27 @@ def test_retry_then_done(project: CodingProject) -> None:
             id="done without a word: accordance hands in",
         ),
         pytest.param(
+            "app.write_text(RIGHT)\nprint('I have mended it: last() is right now.')\n",
+            [("DONE", "PASSED")],
+            ("DONE", None),
+            0,
+            id="done and told in words: accordance hands in",
+        ),
+        pytest.param(
+            "app.write_text(WRONG)\nprint('All tests pass.')\n",
+            [("RETRY", "CI_FAILED"), ("ESCALATE", "CI_FAILED")],
+            ("DEAD_LETTER", None),
+            1,
+            id="words that are not true: the tests decide",
+        ),
+        pytest.param(
+            "app.write_text(RIGHT)\nprint('Here it is: {\"schema_version\": \"scc.submit.v1\"')\n",
+            [("REJECT", "SCHEMA_VIOLATION"), ("REJECT", "SCHEMA_VIOLATION")],
+            ("DEAD_LETTER", None),
+            1,
+            id="a broken submission: still a finding",
+        ),
+        pytest.param(
             HONEST.replace("change(", "print('Thinking ...')\nchange("),
             [("DONE", "PASSED")],
             ("DONE", None),

@@ -34,7 +34,9 @@ from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
+from accordance.judging.claims import is_prose
 from accordance.judging.judge import AttemptTree
+from accordance.judging.own_submission import Claim
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
@@ -43,6 +45,7 @@ from accordance.work.landing import head_of, last_change
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import evidence_folder
@@ -57,6 +60,7 @@ __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
+_MAX_SUMMARY: Final = 2_000
 _OUT_OF_BOUNDS: Final = frozenset(
     (
         "SCOPE_CONFLICT",
@@ -269,8 +273,25 @@ class CodingAttempt:
             message = judge.message_of(work.tree.workspace.work, message)
 
         options = judge.options(produced)
+        if message is not None and self._ended_in_prose(work, message):
+            words = message.decode("utf-8", "replace").strip()
+            claim = Claim(status="DONE", summary=words[:_MAX_SUMMARY])
+            options = replace(options, claim=claim)
+            message = None
         raw, change = judge.conclude(work.tree, work.draft, message, options)
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+
+    def _ended_in_prose(self, work: _FinishedWork, message: bytes) -> bool:
+        """Whether an agent did its work and ended in words, as most programs do.
+
+        Its words become the summary, and accordance hands in from facts. Words without
+        any work stay a broken submission.
+        """
+        if self.judge.takes_edits or not is_prose(message):
+            return False
+        tree = work.tree
+        after = tree.after or self._tree_left(tree)
+        return bool(difference(tree.before, after, evidence=self._evidence))
 
     def base(self) -> str:
         """Return the commit that the change is made on. Raises WorkspaceError."""

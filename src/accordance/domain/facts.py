@@ -281,6 +281,7 @@ class ArtifactFact:
     sha256: str = ""
     inside: bool = True  # below the evidence folder, and no link leads out of it
     problem: str = ""
+    ours: bool = False  # made by accordance from facts: the agent left it out
 
 
 @dataclass(frozen=True, slots=True)

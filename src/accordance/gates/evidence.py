@@ -62,11 +62,13 @@ def _wrong_log(case: Case) -> Iterator[Finding]:
     if log is None:
         raise GateNotRun("nobody read selftest.log; the evidence cannot be judged")
 
+    # a log of ours repeats what our own run shows, which the next gate judges
+    is_agents = not _artifact(case, name).ours
     claims_success = case.claim is not None and case.claim.tests.passed
     if log.cut or log.exit_code is None:
         text = "selftest.log is cut short: it must end with EXIT_CODE=<number>"
         yield _invalid(name, text)
-    elif log.exit_code != 0 and claims_success:
+    elif log.exit_code != 0 and claims_success and is_agents:
         text = (
             f"selftest.log ends with EXIT_CODE={log.exit_code}, "
             "the submission says that tests passed"

@@ -18,6 +18,7 @@ def notices(case: Case) -> tuple[str, ...]:
     """Return every notice about a case, as sentences."""
     return (
         *_made_by_accordance(case),
+        *_completed_evidence(case),
         *_chosen_tests(case),
         *_git_programs(case),
         *_left_out(case),
@@ -31,6 +32,18 @@ def _made_by_accordance(case: Case) -> Iterator[str]:
         yield (
             "the submission, the patch, the log and the report were made by accordance "
             "from facts: no agent handed them in"
+        )
+
+
+def _completed_evidence(case: Case) -> Iterator[str]:
+    """What an agent left out and accordance made is told apart from evidence."""
+    if case.submitted_by == "accordance":
+        return
+    made = [fact.name.value for fact in case.facts.evidence.artifacts if fact.ours]
+    if made:
+        yield (
+            "made by accordance from facts, because the agent left it out: "
+            f"{listed(made)}"
         )
 
 

@@ -76,7 +76,9 @@ class Papers:
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
     made: Mapping[str, bytes] | None = None
-    """The artifacts, where accordance made them in an agent's place."""
+    """The artifacts, where accordance made them all in an agent's place."""
+    added: Mapping[str, bytes] = field(default_factory=dict)
+    """The artifacts that accordance made because the agent left them out."""
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
@@ -114,6 +116,7 @@ def write_bundle(
 
     if papers.made is None:
         _keep_agents_evidence(work, collected, folder / "agent")
+        _keep_made_evidence(papers.added, folder / "agent")
     else:
         _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)

@@ -7,12 +7,18 @@ from dataclasses import replace
 import pytest
 
 from accordance.domain.case import Case
-from accordance.domain.facts import WITH_LEFT_OUT, ChangeKind, PathChange
+from accordance.domain.facts import (
+    WITH_LEFT_OUT,
+    ChangeKind,
+    PatchFacts,
+    PathChange,
+    SelftestFacts,
+)
 from accordance.domain.findings import Gate
 from accordance.domain.left_out import IGNORED, LeftOut, cache_in
 from accordance.gates.notices import notices
 from accordance.gates.running import GATES
-from tests.unit.cases import FACTS, a_case, a_submit
+from tests.unit.cases import FACTS, a_case, a_submit, some_evidence
 
 BASE = frozenset(("Cargo.toml", "crates/inner/Cargo.toml"))
 
@@ -144,3 +150,23 @@ def test_it_may_be_declared() -> None:
     case = a_case(submit=submit, facts=left(BUILD).facts)
     assert GATES[Gate.FILE_MATCH](case).findings == ()
     assert scope_of(case) == []
+
+
+def test_an_empty_patch_that_misses_nothing() -> None:
+    """No patch shows a submodule or a very large file, and a change may have no other parts."""
+    patch_diff = {"size": 0}
+    evidence = replace(some_evidence(patch_diff=patch_diff), patch=PatchFacts())
+    case = a_case(facts=replace(FACTS, evidence=evidence))
+    assert GATES[Gate.EVIDENCE](case).findings == ()
+
+
+def test_what_accordance_made_is_told_apart() -> None:
+    """A log of ours contradicts nobody: the tests do."""
+    evidence = some_evidence(selftest_log={"ours": True}, report_md={"ours": True})
+    evidence = replace(evidence, selftest=SelftestFacts(1))
+    case = a_case(facts=replace(FACTS, evidence=evidence))
+    assert GATES[Gate.EVIDENCE](case).findings == ()
+    text = "made by accordance from facts, because the agent left it out: report_md, selftest_log"
+    assert notices(case) == (text,)
+    by_accordance = notices(replace(case, submitted_by="accordance"))
+    assert text not in by_accordance
