@@ -185,3 +185,19 @@ def test_evidence_in_an_ignored_folder_is_read(checkout: Checkout) -> None:
     assert ran.code == 0, ran.out
     assert (checkout.bundle / "agent/report.md").is_file()
     assert (checkout.work / FOLDER).is_dir()
+
+
+def test_a_program_in_a_carried_folder(checkout: Checkout) -> None:
+    """It is in no base; the tests' copy has it, because the settings say so."""
+    checkout.write("accordance.toml", '[judge]\ncarry = ["node_modules"]\n')
+    checkout.begin_with("settings")
+    checkout.write("node_modules/check/run.sh", "#!/bin/sh\necho checked\n").chmod(
+        0o755
+    )
+    (checkout.work / "node_modules/.bin").mkdir()
+    (checkout.work / "node_modules/.bin/check").symlink_to("../check/run.sh")
+    checkout.task["allowedTests"] += ["node_modules/.bin/check"]
+    checkout.work_honestly()
+    ran = checkout.judge("--json")
+    assert ran.code == 0, ran.out + ran.err
+    assert (checkout.bundle / "runs/02.log").read_text("utf-8") == "checked\n"

@@ -342,7 +342,8 @@ class CodingAttempt:
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={
-                test: why_not_runnable(test, tree.before, room) for test in tests
+                test: why_not_runnable(test, tree.before, room, gateway.carry)
+                for test in tests
             },
             model=self.choice.model,
             executor=self.judge.executor,
