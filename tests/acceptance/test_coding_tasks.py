@@ -141,7 +141,7 @@ def test_retry_then_done(project: CodingProject) -> None:
             id="words that are not true: the tests decide",
         ),
         pytest.param(
-            "app.write_text(RIGHT)\nprint('Here it is: {\"schema_version\": \"scc.submit.v1\"')\n",
+            'app.write_text(RIGHT)\nprint(\'Here it is: {"schema_version": "scc.submit.v1"\')\n',
             [("REJECT", "SCHEMA_VIOLATION"), ("REJECT", "SCHEMA_VIOLATION")],
             ("DEAD_LETTER", None),
             1,

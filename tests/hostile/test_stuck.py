@@ -123,7 +123,9 @@ def test_a_write_after_the_tree_was_read(checkout: Checkout) -> None:
         if step.startswith("running"):
             checkout.write("src/app.py", "import evil\n")
 
-    with pytest.raises(WorkspaceChanging, match="src/app.py was changed while"):
+    with pytest.raises(
+        WorkspaceChanging, match="was changed while the tree was judged"
+    ):
         judge(checkout.task, repo=checkout.work, base=checkout.begun_at, tell=write)
     assert not checkout.bundle.exists()
 
