@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from accordance.workspace.clone import Workspace
+from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
 from accordance.workspace.lfs import is_pointer, pointer_to
 from accordance.workspace.names import name_of
@@ -40,7 +41,8 @@ class CheckIn:
     def kept(self, path: str, content: bytes) -> str | None:
         """Write what git keeps of a file, and return its object id.
 
-        Returns None where git keeps the content as it is. Raises GitFailed.
+        Returns None where git keeps the content as it is, or cannot convert it. Raises
+        GitFailed.
         """
         attributes = self.attributes.get(path)
         if self.git is None or not attributes:
@@ -49,17 +51,18 @@ class CheckIn:
         if attributes.get("filter") == "lfs":
             if is_pointer(content):
                 return None
-            pointer = pointer_to(content)
-            return self._written(pointer, "--no-filters")
+            return _written(self.git, pointer_to(content), "--no-filters")
         if not _would_change(attributes, content):
             return None
-        return self._written(content, f"--path={name_of(path)}")
-
-    def _written(self, content: bytes, option: str) -> str | None:
-        if self.git is None:
+        try:
+            return _written(self.git, content, f"--path={name_of(path)}")
+        except GitFailed:  # such as bytes that are not in the encoding
             return None
-        answer = self.git("hash-object", "-w", "--stdin", option, given=content)
-        return answer.decode().strip()
+
+
+def _written(git: Git, content: bytes, option: str) -> str:
+    answer = git("hash-object", "-w", "--stdin", option, given=content)
+    return answer.decode().strip()
 
 
 def _would_change(attributes: Mapping[str, str], content: bytes) -> bool:
