@@ -209,13 +209,8 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
             raw_path = os.fsencode(place.relative_to(folder).as_posix())
             path = raw_path.decode("utf-8", "backslashreplace")
 
-            mode = place.lstat().st_mode
-            if stat.S_ISDIR(mode):
+            if _is_folder(folder, path, place):
                 continue
-            if not stat.S_ISREG(mode):
-                raise BundleBroken(
-                    f"{folder} holds {path}, which is neither a file nor a folder"
-                )
             if path in _NOT_LISTED:
                 continue
             size = place.stat().st_size
@@ -226,6 +221,19 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
                     f"{_LARGEST_BUNDLE:,} bytes"
                 )
             yield _BundleFile(path, sha256_of(place), size)
+
+
+def _is_folder(bundle: Path, path: str, place: Path) -> bool:
+    """Whether a place in a bundle is a folder.
+
+    Raises BundleBroken where it is no file either.
+    """
+    mode = place.lstat().st_mode
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise BundleBroken(
+            f"{bundle} holds {path}, which is neither a file nor a folder"
+        )
+    return stat.S_ISDIR(mode)
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:
@@ -250,6 +258,7 @@ def broken_files(folder: Path) -> tuple[str, ...]:
 def _manifest(folder: Path) -> dict[str, str]:
     """Return the listed hashes by path. Raises BundleBroken."""
     try:
+        _is_folder(folder, MANIFEST, folder / MANIFEST)
         manifest = json.loads(_content(folder / MANIFEST, _LARGEST_MANIFEST))
         version = manifest["schema_version"]
         if version != VERSION:
