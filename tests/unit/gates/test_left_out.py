@@ -103,6 +103,13 @@ def test_nobody_is_blamed_for_it() -> None:
     )
 
 
+def test_only_what_there_is_is_listed() -> None:
+    """A tree without ignored files says nothing of them."""
+    (notice,) = notices(left(DATA))
+    assert notice.endswith("because tools make it anew: .coverage")
+    assert notices(left()) == ()
+
+
 @pytest.mark.parametrize(
     ("case", "path"),
     [

@@ -101,6 +101,7 @@ def test_the_scripts_of_a_command(command: str, scripts: tuple[str, ...]) -> Non
         ("sh tests/run.sh", ["tests/run.sh"], WITH_LEFT_OUT, []),
         ("sh tests/run.sh", [], WITH_TEST_REPORTS, []),
         ("sh tests/other.sh", [], WITH_LEFT_OUT, []),
+        ("pytest tests/run.sh", [], WITH_LEFT_OUT, ["TESTS_NOT_RUN"]),
     ],
 )
 def test_the_script_that_a_command_names(
