@@ -346,7 +346,7 @@ class AttemptFacts:
     isolation_missing: str = ""  # why no command could run, and what to install
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
-    version: int = 1  # of what was collected; see WITH_TEST_REPORTS
+    version: int = 1  # of what was collected; see WITH_TEST_POLICY
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
 
 
@@ -355,6 +355,9 @@ WITH_TEST_REPORTS: Final = 2
 
 Evidence of earlier versions is judged by the rules it was collected for.
 """
+
+WITH_TEST_POLICY: Final = 3
+"""From this version of facts on, tests that prove little are a matter of policy."""
 
 CACHES: Final = MappingProxyType(
     {

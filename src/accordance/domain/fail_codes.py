@@ -267,6 +267,19 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "Restore them, or have the task name their file.",
     ),
     FailCode(
+        "TESTS_DO_NOT_TELL",
+        "medium",
+        "agent",
+        (
+            "Source was changed, and every test that passes now passes without the"
+            ' change, too. Only with [judge] tests_that_do_not_tell = "refuse".'
+        ),
+        (
+            "Add a test that fails without the change. A task that must not change"
+            " behaviour says so with keeps_behaviour."
+        ),
+    ),
+    FailCode(
         "NOTHING_CHANGED",
         "medium",
         "agent",

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accordance.domain.case import Case
+from accordance.domain.facts import WITH_TEST_POLICY
 from accordance.domain.findings import listed
+from accordance.domain.test_proof import NO_TEST_TELLS
 from accordance.domain.test_runs import comparison_with_base, excused_failures
+from accordance.gates.test_proof import proof_notices
 
 
 def notices(case: Case) -> tuple[str, ...]:
@@ -55,11 +58,14 @@ def _git_programs(case: Case) -> Iterator[str]:
 
 def _silent_tests(case: Case) -> Iterator[str]:
     """Tests that pass with and without a change say nothing about it."""
+    if case.facts.version >= WITH_TEST_POLICY:
+        yield from proof_notices(case)
+        return
     if not case.facts.base_runs:
         return
     comparison = comparison_with_base(case.facts)
     if comparison.pass_to_pass and not comparison.tells_the_change:
-        yield "no test tells this change: each passes without it, too"
+        yield NO_TEST_TELLS
 
 
 def _known_failures(case: Case) -> Iterator[str]:

@@ -19,6 +19,7 @@ from accordance.domain.test_runs import (
     failure_of,
     unmet_expectations,
 )
+from accordance.gates.test_proof import proof_findings
 
 
 def tests(case: Case) -> Result:
@@ -34,6 +35,7 @@ def tests(case: Case) -> Result:
         *_unmet_expectations(case),
         *_unproven_runs(case),
         *_weakened_tests(case),
+        *proof_findings(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)

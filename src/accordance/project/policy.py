@@ -15,8 +15,9 @@ from typing import Final
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
+from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
-from accordance.project.settings import Settings
+from accordance.project.settings import Judge, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
 
@@ -41,6 +42,7 @@ class JudgingPolicy:
     carry: tuple[str, ...] = ()
     compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
 
 
 def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
@@ -60,7 +62,12 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         carry=judge.carry,
         compares_with_base=judge.compare_with_base,
         environment=judge.environment,
+        test_policy=_test_policy(judge),
     )
+
+
+def _test_policy(judge: Judge) -> TestPolicy:
+    return TestPolicy(do_not_tell=Consequence(judge.tests_that_do_not_tell))
 
 
 def with_isolation(gateway: JudgingPolicy, wish: object) -> JudgingPolicy:

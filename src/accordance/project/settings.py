@@ -216,6 +216,14 @@ class Judge(SettingTable):
         description="Run the tests on the base as well, so that a change answers only for the tests it broke.",
         examples=[False],
     )
+    tests_that_do_not_tell: Literal["ignore", "warn", "refuse"] = Field(
+        default="warn",
+        description=(
+            "What follows if source changed, and every test passes without the change, "
+            "too: TESTS_DO_NOT_TELL as a notice, as a fail code, or nothing."
+        ),
+        examples=["refuse"],
+    )
     max_attempts: Count = Field(
         default=MAX_ATTEMPTS,
         description="Attempts per task; a role or a task can only lower it.",

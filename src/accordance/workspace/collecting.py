@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import (
-    WITH_TEST_REPORTS,
+    WITH_TEST_POLICY,
     AttemptFacts,
     ChangeSet,
     CommandRun,
@@ -134,7 +134,7 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_TEST_REPORTS,
+        version=WITH_TEST_POLICY,
     )
 
     collected = CollectedFacts(facts, before, after, patch)

@@ -87,6 +87,9 @@ class TaskInput(Open):
     allow_no_change: Annotated[bool | None, NotNull] = (
         None  # the work may be done already
     )
+    keeps_behaviour: Annotated[bool | None, NotNull] = (
+        None  # no test can tell the work: a refactoring
+    )
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:

@@ -1,0 +1,29 @@
+"""What passing tests prove about a change, and what they leave open. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.domain.facts import AttemptFacts
+from accordance.domain.test_files import is_source_file
+from accordance.domain.test_runs import comparison_with_base
+
+NO_TEST_TELLS: Final = "no test tells this change: each passes without it, too"
+
+
+def changed_source(facts: AttemptFacts) -> tuple[str, ...]:
+    """The changed files that are programs, and no tests."""
+    paths = sorted(facts.changes.paths())
+    return tuple(path for path in paths if is_source_file(path))
+
+
+def tests_do_not_tell(task: TaskInput, facts: AttemptFacts) -> bool:
+    """Whether source was changed, and every test that passes would pass without it.
+
+    Nothing is known where the tests were not compared with those of the base.
+    """
+    if task.keeps_behaviour or not changed_source(facts):
+        return False
+    comparison = comparison_with_base(facts)
+    return bool(comparison.pass_to_pass) and not comparison.tells_the_change
