@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from textwrap import dedent
 
@@ -25,6 +25,7 @@ TESTS = """
         assert [].copy() == []
 """
 BASE: Mapping[str, str] = {"src/app.py": BROKEN, "tests/test_app.py": TESTS}
+NO_TASK: Mapping[str, object] = {}
 Files = Mapping[str, str | None]
 
 
@@ -34,9 +35,14 @@ def judged(
     *,
     base: Mapping[str, str] = BASE,
     settings: str = "",
-    **task: object,
+    then: Callable[[], object] = str,
+    kept: str = "kept",
+    task: Mapping[str, object] = NO_TASK,
 ) -> Judgement:
-    """Commit the base, make the change, and judge it. None removes a file."""
+    """Commit the base, make the change, and judge it. None removes a file.
+
+    `then` is called before it is judged, and `kept` is where the evidence goes.
+    """
     repository = place / "repository"
     write(repository, {**base, "accordance.toml": settings})
     git(repository, "init", "--quiet", "--initial-branch=main")
@@ -45,6 +51,7 @@ def judged(
     commit = git(repository, "rev-parse", "HEAD").strip()
 
     write(repository, change)
+    then()
     asked = {
         "task_id": TASK_ID,
         "goal": "Make last() return the last item.",
@@ -58,7 +65,7 @@ def judged(
     }
     task_file = place / "task.json"
     task_file.write_text(json.dumps(asked), "utf-8")
-    return judge(task_file, repo=repository, base=commit, artifacts=place / "kept")
+    return judge(task_file, repo=repository, base=commit, artifacts=place / kept)
 
 
 def write(root: Path, files: Files) -> None:

@@ -326,6 +326,14 @@ class EvidenceFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenRuns:
+    """Runs with tests that no agent may see."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptFacts:
     """Everything accordance learned about an attempt.
 
@@ -348,6 +356,8 @@ class AttemptFacts:
     lines: int | None = None  # added and removed in text files; None: not counted
     version: int = 1  # of what was collected; see WITH_TEST_POLICY
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
+    given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
+    hidden: HiddenRuns | None = None
 
 
 WITH_TEST_REPORTS: Final = 2

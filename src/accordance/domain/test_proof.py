@@ -23,7 +23,8 @@ def tests_do_not_tell(task: TaskInput, facts: AttemptFacts) -> bool:
 
     Nothing is known where the tests were not compared with those of the base.
     """
-    if task.keeps_behaviour or not changed_source(facts):
+    is_shown_otherwise = task.keeps_behaviour or facts.hidden is not None
+    if is_shown_otherwise or not changed_source(facts):
         return False
     comparison = comparison_with_base(facts)
     return bool(comparison.pass_to_pass) and not comparison.tells_the_change

@@ -70,7 +70,8 @@ def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
     tests that the task says must pass, or a test that passes now and did not before.
     """
     comparison = comparison_with_base(facts)
-    is_shown_otherwise = bool(task.fail_to_pass) or comparison.tells_the_change
+    is_named = bool(task.fail_to_pass) or facts.hidden is not None
+    is_shown_otherwise = is_named or comparison.tells_the_change
     if not is_shown_otherwise:
         return frozenset()
     return frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())
@@ -85,7 +86,8 @@ def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
 def unmet_expectations(task: TaskInput, facts: AttemptFacts) -> tuple[str, ...]:
     """The tests that the task says must pass, and that did not."""
     passed = set()
-    for run in facts.runs:
+    hidden = () if facts.hidden is None else facts.hidden.runs
+    for run in (*facts.runs, *hidden):
         if run.report is None or not run.report.is_sound:
             continue
         for result in run.report.results:

@@ -24,6 +24,7 @@ def notices(case: Case) -> tuple[str, ...]:
         *_git_programs(case),
         *_silent_tests(case),
         *_known_failures(case),
+        *_given_tests(case),
     )
 
 
@@ -72,3 +73,10 @@ def _known_failures(case: Case) -> Iterator[str]:
     excused = sorted(excused_failures(case.task, case.facts))
     if excused:
         yield f"failed before the change, and still fail: {listed(excused)}"
+
+
+def _given_tests(case: Case) -> Iterator[str]:
+    """What was judged is not what the agent left in these files."""
+    changed = case.facts.given_tests
+    if changed:
+        yield f"changed, and judged as the base has them: {listed(changed)}"

@@ -19,6 +19,7 @@ from accordance.domain.test_runs import (
     failure_of,
     unmet_expectations,
 )
+from accordance.gates.hidden_tests import hidden_findings
 from accordance.gates.test_proof import proof_findings
 
 
@@ -36,6 +37,7 @@ def tests(case: Case) -> Result:
         *_unproven_runs(case),
         *_weakened_tests(case),
         *proof_findings(case),
+        *hidden_findings(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)
@@ -43,7 +45,8 @@ def tests(case: Case) -> Result:
 
 def _missing_proof(case: Case) -> Iterator[Finding]:
     """A role whose work must be tested has a test, and not only a self-test."""
-    if not case.role.tests_required:
+    has_hidden_tests = case.facts.hidden is not None
+    if has_hidden_tests or not case.role.tests_required:
         return
 
     if not case.tests:
@@ -87,7 +90,10 @@ def _failed_runs(case: Case) -> Iterator[Finding]:
 def _unmet_expectations(case: Case) -> Iterator[Finding]:
     """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
     unmet = unmet_expectations(case.task, case.facts)
-    if unmet:
+    if unmet and case.facts.hidden is not None:
+        text = f"{len(unmet)} tests that the task names must pass and did not"
+        yield _finding("CI_FAILED", text, "hidden tests")
+    elif unmet:
         text = f"must pass and did not: {listed(unmet)}"
         yield _finding("CI_FAILED", text, *unmet[:MAX_NAMED])
 

@@ -43,6 +43,8 @@ class JudgingPolicy:
     compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    hidden_tests: Path | None = None
+    """The folder of all hidden tests."""
 
 
 def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
@@ -63,6 +65,7 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         compares_with_base=judge.compare_with_base,
         environment=judge.environment,
         test_policy=_test_policy(judge),
+        hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )
 
 

@@ -224,6 +224,14 @@ class Judge(SettingTable):
         ),
         examples=["refuse"],
     )
+    hidden_tests: str = Field(
+        default="",
+        description=(
+            "The folder with the tests that no agent may see, relative to the settings "
+            "and outside the repository. A task names a folder in it."
+        ),
+        examples=["../hidden-tests"],
+    )
     max_attempts: Count = Field(
         default=MAX_ATTEMPTS,
         description="Attempts per task; a role or a task can only lower it.",

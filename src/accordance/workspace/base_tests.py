@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from accordance.domain.facts import CommandRun, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace
 from accordance.workspace.isolation import Room
+from accordance.workspace.laid_in import LaidIn, with_folders
 from accordance.workspace.names import name_of
 from accordance.workspace.testing import JudgedTree, give_history
 
@@ -47,16 +48,19 @@ def lay_out_base(
     for path, entry in before.entries.items():
         folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
         (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
-    _copy_files(workspace, before, after, target)
+    copy_base_files(workspace, before, after, target)
     if workspace.commit:
         give_history(workspace, target)
     return JudgedTree(target, before)
 
 
-def _copy_files(
+def copy_base_files(
     workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
 ) -> None:
-    """Copy files and links, each from a tree that still has it."""
+    """Copy files and links of the base, each from a tree that still has it.
+
+    Their folders exist already.
+    """
     withheld = workspace.withheld
     withheld_place = workspace.work if withheld is None else withheld.place
     withheld_entries = {} if withheld is None else withheld.entries
@@ -76,6 +80,29 @@ def _copy_files(
                 copy_below(tree, entry, place)
             else:
                 _write_from_git(workspace, entry, place)
+
+
+def base_files(
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
+    is_given: Callable[[str], bool],
+    place: Path,
+) -> LaidIn:
+    """Copy files of the base to the new folder `place`, to be laid in.
+
+    What the agent has under such a name, and the base has not, is left out.
+    """
+    chosen = {
+        path: entry
+        for path, entry in before.entries.items()
+        if entry.kind is not EntryKind.DIRECTORY and is_given(path)
+    }
+    place.mkdir(parents=True)
+    for path in chosen:
+        (place / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
+    copy_base_files(workspace, Snapshot(chosen), after, place)
+    return LaidIn(place, with_folders(chosen), is_given)
 
 
 def _same(after: TreeEntry | None, before: TreeEntry) -> bool:

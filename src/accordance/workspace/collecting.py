@@ -13,18 +13,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
+from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
     WITH_TEST_POLICY,
     AttemptFacts,
     ChangeSet,
     CommandRun,
     EntryKind,
+    HiddenRuns,
     IsolationLevel,
     Snapshot,
 )
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
-from accordance.workspace.base_tests import base_runs, lay_out_base
+from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.difference import difference
@@ -32,12 +34,21 @@ from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
+from accordance.workspace.laid_in import LaidIn, hidden_files
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
 from accordance.workspace.snapshot import WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTestsRequest:
+    """Tests that no agent may see: the folder they lie in, and what runs them."""
+
+    folder: Path
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,9 @@ class AttemptSetting:
     reach: WalkLimits = field(default_factory=WalkLimits)
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
+    given_tests: tuple[str, ...] = ()
+    """Patterns of tests that run as the base has them."""
+    hidden_tests: HiddenTestsRequest | None = None
     forbids: Callable[[str], bool] | None = None
     """Paths whose content an agent must not see in the output of tests."""
     stop: Event | None = None
@@ -75,6 +89,8 @@ class CollectedFacts:
     logs: tuple[Path, ...] = ()
     shown: tuple[Path | None, ...] = ()
     """What an agent may see of each log; None where it may see nothing."""
+    hidden_logs: tuple[Path, ...] = ()
+    """The output of hidden tests, which no agent may see."""
 
     @property
     def links(self) -> dict[str, str]:
@@ -138,7 +154,7 @@ def collect(
     )
 
     collected = CollectedFacts(facts, before, after, patch)
-    if not request.tests:
+    if not request.tests and setting.hidden_tests is None:
         return collected
     return _tested(workspace, collected, scratch, request, setting)
 
@@ -166,10 +182,13 @@ def _tested(
                 setting.environment,
             )
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
+            before = without(collected.before, request.folder)
+            given = bench.given_tests(before, collected.after)
+            bench = replace(bench, laid_in=given)
             results = bench.run(request.tests, tree, "judged")
             shown = bench.shown_logs(results, tree)
-            before = without(collected.before, request.folder)
             base_runs = bench.base_runs(results, before, collected.after)
+            hidden, hidden_logs = bench.hidden_runs(tree)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
@@ -180,8 +199,25 @@ def _tested(
         tests_changed=results.changed,
         isolation=level,
         base_runs=base_runs,
+        given_tests=_changed_files(given, facts.changes),
+        hidden=hidden,
     )
-    return replace(collected, facts=facts, logs=results.logs, shown=shown)
+    return replace(
+        collected,
+        facts=facts,
+        logs=results.logs,
+        shown=shown,
+        hidden_logs=hidden_logs,
+    )
+
+
+def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, ...]:
+    """The changed paths in whose place something else was laid in."""
+    changed = set()
+    for path in changes.paths():
+        if any(ours.stands_for(path) for ours in laid_in):
+            changed.add(path)
+    return tuple(sorted(changed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +230,40 @@ class _Bench:
     room: Room
     level: IsolationLevel
     setting: AttemptSetting
+    laid_in: tuple[LaidIn, ...] = ()
+
+    def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
+        """Return the tests that run as the base has them."""
+        patterns = self.setting.given_tests
+        if not patterns:
+            return ()
+        pins = Pins.of(patterns)
+        place = self.scratch / "given"
+        given = base_files(
+            self.workspace, before, after, lambda path: path in pins, place
+        )
+        return (given,)
+
+    def hidden_runs(self, tree: Snapshot) -> tuple[HiddenRuns | None, tuple[Path, ...]]:
+        """Run the tests that no agent may see. Raises WorkspaceError.
+
+        They are laid in for these runs alone: what other runs print may be shown.
+        """
+        request = self.setting.hidden_tests
+        stop = self.setting.stop
+        if request is None or (stop is not None and stop.is_set()):
+            return None, ()
+        if not self.level.confines:
+            raise WorkspaceError(
+                "hidden tests need isolation: without it, the code that is judged "
+                f"could read {request.folder}"
+            )
+        self.setting.tell("running the hidden tests")
+        quiet = replace(self, setting=replace(self.setting, tell=str))
+        hidden = hidden_files(request.folder)
+        laid_in = (*self.laid_in, hidden)
+        done = quiet.run(request.commands, tree, "hidden", laid_in=laid_in)
+        return HiddenRuns(hidden.files, done.runs), done.logs
 
     def run(
         self,
@@ -202,6 +272,7 @@ class _Bench:
         name: str,
         *,
         with_history: bool = True,
+        laid_in: Sequence[LaidIn] | None = None,
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
@@ -218,6 +289,7 @@ class _Bench:
             self.changes,
             self.scratch / name,
             carry=setting.carry,
+            laid_in=self.laid_in if laid_in is None else laid_in,
         )
         return run_tests(
             commands,
@@ -300,7 +372,10 @@ class _Bench:
             path: entry for path, entry in tree.entries.items() if path not in forbidden
         }
         bounded = replace(tree, entries=permitted)
-        again = self.run(commands, bounded, "shown", with_history=False)
+        laid_in = [ours.without(forbidden) for ours in self.laid_in]
+        again = self.run(
+            commands, bounded, "shown", with_history=False, laid_in=laid_in
+        )
 
         logs = {}
         for run, log in zip(again.runs, again.logs, strict=True):

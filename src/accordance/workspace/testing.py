@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -30,6 +31,7 @@ from accordance.workspace.entries import directories, is_executable, parents, pl
 from accordance.workspace.fetching import fetch
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
+from accordance.workspace.laid_in import LaidIn
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
@@ -69,22 +71,26 @@ def lay_out(
     target: Path,
     *,
     carry: Sequence[str] = (),
+    laid_in: Sequence[LaidIn] = (),
 ) -> JudgedTree:
     """Copy the judged tree to `target`.
 
-    `carry` names ignored folders that the tests need, such as node_modules. Raises
+    `carry` names ignored folders that the tests need, such as node_modules; `laid_in`
+    are files that stand in the copy whatever the agent left there. Raises
     WorkspaceChanging.
     """
     left_out = _left_out(changes, carry)
     kept = {
         path: entry for path, entry in after.entries.items() if path not in left_out
     }
+    for ours in laid_in:
+        kept = ours.over(kept)
 
     target.mkdir(parents=True)
     for path in _folders(after, kept, changes):
         folder = target / name_of(path)
         folder.mkdir(parents=True, exist_ok=True)
-    _copy_files(workspace, kept, target)
+    _copy_files(workspace, kept, target, laid_in)
     if workspace.commit:
         give_history(workspace, target)
 
@@ -105,24 +111,33 @@ def _left_out(changes: ChangeSet, carry: Sequence[str]) -> set[str]:
 
 
 def _copy_files(
-    workspace: Workspace, entries: Mapping[str, TreeEntry], target: Path
+    workspace: Workspace,
+    entries: Mapping[str, TreeEntry],
+    target: Path,
+    laid_in: Sequence[LaidIn],
 ) -> None:
     """Copy files and links, each from the tree that holds it. Raises WorkspaceChanging.
 
-    What was withheld from the agent lies in a folder of ours.
+    What was withheld from the agent, and what is laid in, lies in folders of ours.
     """
-    withheld = workspace.withheld
-    withheld_place = workspace.work if withheld is None else withheld.place
-    withheld_entries = {} if withheld is None else withheld.entries
+    sources = [(ours.place, ours.entries) for ours in reversed(laid_in)]
+    if workspace.withheld is not None:
+        sources.append((workspace.withheld.place, workspace.withheld.entries))
 
-    with opened(workspace.work) as work, opened(withheld_place) as ours:
+    with ExitStack() as stack:
+        work = stack.enter_context(opened(workspace.work))
+        roots = [stack.enter_context(opened(place)) for place, _ in sources]
         for path, entry in entries.items():
             place = target / name_of(path)
             if entry.kind is EntryKind.SYMLINK:
                 place.symlink_to(name_of(entry.target))
             elif entry.kind is EntryKind.FILE:
-                is_withheld = withheld_entries.get(path) is entry
-                copy_below(ours if is_withheld else work, entry, place)
+                holders = (
+                    root
+                    for root, (_, known) in zip(roots, sources, strict=True)
+                    if known.get(path) is entry
+                )
+                copy_below(next(holders, work), entry, place)
 
 
 def _as_copied(entry: TreeEntry) -> TreeEntry:
