@@ -34,8 +34,8 @@ if told["attempt"] == 1:
 else:
     app.write_text(RIGHT)
 seen = repr([told, *map(str, Path(".").rglob("*")), *os.environ.values()])
-heard = set(re.findall("[^'\\n]*hidden[^'\\n]*", seen))
-change(told, " ".join(sorted(heard))[:500] or "nothing")
+heard = set(re.findall("the hidden tests failed|test_hidden|issue-17", seen))
+change(told, " ".join(sorted(heard)) or "nothing")
 """
 
 
@@ -62,8 +62,7 @@ def test_the_agent_hears_only_that_they_failed(tmp_path: Path) -> None:
         submit = (project.bundle(attempt) / "submit.json").read_bytes()
         summaries.append(json.loads(submit)["summary"])
         assert project("verify", project.bundle(attempt)).code == 0
-    assert summaries[0] == "nothing"
-    assert "the hidden tests failed" in summaries[1]
+    assert summaries == ["nothing", "the hidden tests failed"]
 
     for number in "12":
         prompt = project("task", "prompt", FIRST, "--attempt", number).out
