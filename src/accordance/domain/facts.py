@@ -334,13 +334,31 @@ class HiddenRuns:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherVersionRuns:
+    """Runs with certain test files in another version than the source."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoosenedTest:
+    """A test of a changed file that asserts less than before."""
+
+    file: str
+    test: str  # its name in the file; empty for the file itself
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptFacts:
     """Everything accordance learned about an attempt.
 
     `tests_changed` is what the test run itself changed in its copy; it is no change of
     the agent. `tree` is git's id of the judged tree, empty where git cannot name it.
     `git_programs` are hooks and settings by which git would run programs in the tree;
-    none of them ran.
+    none of them ran. `old_tests` are runs of the base's tests on the changed source,
+    `new_tests` of the changed tests on the base's source.
     """
 
     base_commit: str = ""  # empty for a directory without git
@@ -358,6 +376,9 @@ class AttemptFacts:
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
     given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
     hidden: HiddenRuns | None = None
+    old_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
+    new_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
+    loosened: tuple[LoosenedTest, ...] = ()
 
 
 WITH_TEST_REPORTS: Final = 2

@@ -263,8 +263,14 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "TESTS_WEAKENED",
         "high",
         "agent",
-        "Tests that passed before the change are gone or skipped now.",
-        "Restore them, or have the task name their file.",
+        (
+            "Tests that passed before the change are gone or skipped, assert less, or"
+            " pass only because they were changed."
+        ),
+        (
+            "Restore them. A task that asks for another behaviour names the tests in"
+            " may_change_tests."
+        ),
     ),
     FailCode(
         "TESTS_DO_NOT_TELL",

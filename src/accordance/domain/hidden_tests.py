@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from accordance.domain.facts import AttemptFacts, CommandRun, Ending
-from accordance.domain.test_results import TestResult, file_of
+from accordance.domain.test_results import TestResult, is_test_of
 from accordance.domain.test_runners import runners_of
 
 
@@ -87,12 +87,4 @@ def _is_hidden(
 ) -> bool:
     """Whether a test is of a hidden file, or is known from no other run."""
     is_new = result.test not in seen
-    return is_new or any(_is_of(result.test, path) for path in files)
-
-
-def _is_of(test: str, path: str) -> bool:
-    """Whether a test is one of a file, by its path or by the module that it is."""
-    if file_of(test) == path:
-        return True
-    module = path.rpartition("/")[2].rpartition(".")[0]
-    return module in test.split(".")
+    return is_new or any(is_test_of(result.test, path) for path in files)

@@ -7,7 +7,7 @@ from typing import Final
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.test_files import is_source_file
-from accordance.domain.test_runs import comparison_with_base
+from accordance.domain.test_runs import comparison_with_base, tells_the_change
 
 NO_TEST_TELLS: Final = "no test tells this change: each passes without it, too"
 
@@ -27,4 +27,5 @@ def tests_do_not_tell(task: TaskInput, facts: AttemptFacts) -> bool:
     if is_shown_otherwise or not changed_source(facts):
         return False
     comparison = comparison_with_base(facts)
-    return bool(comparison.pass_to_pass) and not comparison.tells_the_change
+    has_passing_tests = bool(comparison.pass_to_pass or comparison.added_passing)
+    return has_passing_tests and not tells_the_change(facts)

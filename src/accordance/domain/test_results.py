@@ -77,6 +77,14 @@ def file_of(test: str) -> str:
     return test.partition("::")[0].partition(" > ")[0]
 
 
+def is_test_of(test: str, path: str) -> bool:
+    """Whether a test is one of a file, by its path or by the module that it is."""
+    if file_of(test) == path:
+        return True
+    module = path.rpartition("/")[2].rpartition(".")[0]
+    return module in test.split(".")
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The tests of an attempt beside those of its base, by id.
@@ -104,8 +112,8 @@ def compare(base: Iterable[TestReport], head: Iterable[TestReport]) -> Compariso
 
     A test that several commands run counts by its worst outcome.
     """
-    before = _worst_outcomes(base)
-    after = _worst_outcomes(head)
+    before = outcomes_of(base)
+    after = outcomes_of(head)
     sorted_into: dict[str, list[str]] = {}
     for test in sorted(before.keys() | after.keys()):
         kind = _kind_of_change(before.get(test), after.get(test))
@@ -149,7 +157,8 @@ def worst(outcomes: Iterable[TestOutcome]) -> TestOutcome:
     return max(outcomes, key=_BADNESS.index)
 
 
-def _worst_outcomes(reports: Iterable[TestReport]) -> dict[str, TestOutcome]:
+def outcomes_of(reports: Iterable[TestReport]) -> dict[str, TestOutcome]:
+    """What became of each test; of several outcomes the worst counts."""
     known: dict[str, TestOutcome] = {}
     for report in reports:
         for test, outcome in report.outcomes.items():

@@ -13,7 +13,7 @@ from typing import Final
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.facts import AttemptFacts, CommandRun, Ending
 from accordance.domain.findings import listed
-from accordance.domain.test_results import Comparison, TestOutcome, compare
+from accordance.domain.test_results import Comparison, TestOutcome, compare, outcomes_of
 
 _ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
     {
@@ -40,6 +40,22 @@ def comparison_with_base(facts: AttemptFacts) -> Comparison:
             base.append(report_before)
             head.append(run.report)
     return compare(base, head)
+
+
+def tells_the_change(facts: AttemptFacts) -> bool:
+    """Whether a test passes after the change, and does not pass without it.
+
+    A new test counts if it fails on the source of the base, as far as that was tried.
+    """
+    comparison = comparison_with_base(facts)
+    if comparison.fail_to_pass:
+        return True
+    reports = [run.report for run in facts.new_tests.runs if run.report is not None]
+    on_base = outcomes_of(report for report in reports if report.is_sound)
+    for test in comparison.added_passing:
+        if on_base.get(test) is not TestOutcome.PASSED:
+            return True
+    return False
 
 
 def failure_of(run: CommandRun, excused: Collection[str]) -> str:
@@ -71,7 +87,7 @@ def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
     """
     comparison = comparison_with_base(facts)
     is_named = bool(task.fail_to_pass) or facts.hidden is not None
-    is_shown_otherwise = is_named or comparison.tells_the_change
+    is_shown_otherwise = is_named or tells_the_change(facts)
     if not is_shown_otherwise:
         return frozenset()
     return frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())

@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -34,24 +34,45 @@ _PRIVATE: Final = 0o700
 
 
 def lay_out_base(
-    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
+    target: Path,
+    laid_in: Sequence[LaidIn] = (),
 ) -> JudgedTree | None:
     """Copy the base to `target`; None where its files are not at hand.
 
     What the agent did not touch is copied from its tree, checked by hash. The rest comes
-    from the base's git directory.
+    from the base's git directory. `laid_in` are files that stand there instead.
     """
     if workspace.pristine is None and not workspace.commit:
         return None
 
+    whole: Mapping[str, TreeEntry] = before.entries
+    for ours in laid_in:
+        whole = ours.over(whole)
+    of_base = {
+        path: entry
+        for path, entry in whole.items()
+        if before.entries.get(path) is entry
+    }
+
     target.mkdir(parents=True)
-    for path, entry in before.entries.items():
+    for path, entry in whole.items():
         folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
         (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
-    copy_base_files(workspace, before, after, target)
+    copy_base_files(workspace, Snapshot(of_base), after, target)
+    for ours in laid_in:
+        _copy_laid_in(ours, target)
     if workspace.commit:
         give_history(workspace, target)
-    return JudgedTree(target, before)
+    return JudgedTree(target, Snapshot(whole))
+
+
+def _copy_laid_in(laid_in: LaidIn, target: Path) -> None:
+    with opened(laid_in.place) as root:
+        for path in laid_in.files:
+            copy_below(root, laid_in.entries[path], target / name_of(path))
 
 
 def copy_base_files(

@@ -35,6 +35,12 @@ from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
 from accordance.workspace.laid_in import LaidIn, hidden_files
+from accordance.workspace.other_versions import (
+    loosened_in,
+    new_tests_on_old_source,
+    old_tests_on_new_source,
+    old_versions,
+)
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
@@ -189,16 +195,16 @@ def _tested(
             shown = bench.shown_logs(results, tree)
             base_runs = bench.base_runs(results, before, collected.after)
             hidden, hidden_logs = bench.hidden_runs(tree)
+            facts = replace(facts, runs=results.runs, base_runs=base_runs)
+            facts = bench.with_other_versions(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
 
     facts = replace(
         facts,
-        runs=results.runs,
         tests_changed=results.changed,
         isolation=level,
-        base_runs=base_runs,
         given_tests=_changed_files(given, facts.changes),
         hidden=hidden,
     )
@@ -325,31 +331,59 @@ class _Bench:
             if run is None
         ]
         if unknown:
-            runs += self._run_on_base(unknown, before, after)
+            self.setting.tell("running the same tests on the base")
+            runs += self.run_on_base(unknown, before, after, "base").runs
             for run in runs:
                 known.keep(run)
         return tuple(runs)
 
-    def _run_on_base(
-        self, commands: Sequence[str], before: Snapshot, after: Snapshot
-    ) -> tuple[CommandRun, ...]:
+    def run_on_base(
+        self,
+        commands: Sequence[str],
+        before: Snapshot,
+        after: Snapshot,
+        name: str,
+        laid_in: Sequence[LaidIn] = (),
+    ) -> TestRuns:
+        """Run commands on a copy of the base; none, if its files are not at hand."""
         setting = self.setting
-        setting.tell("running the same tests on the base")
-        place = self.scratch / "base"
-        copy = lay_out_base(self.workspace, before, after, place)
+        place = self.scratch / name
+        copy = lay_out_base(self.workspace, before, after, place, laid_in)
         if copy is None:
-            return ()
-        done = run_tests(
+            return TestRuns((), ())
+        return run_tests(
             commands,
             copy,
             self.room,
-            self.scratch / "base-runs",
+            self.scratch / f"{name}-runs",
             level=self.level,
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
         )
-        return done.runs
+
+    def with_other_versions(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add what changed test files show beside the other version of the source."""
+        stop = self.setting.stop
+        if stop is not None and stop.is_set():
+            return facts
+        new_tests = new_tests_on_old_source(self, facts, before, after)
+        facts = replace(facts, new_tests=new_tests)
+        old = old_versions(self, facts.changes, before, after)
+        if old is None:
+            return facts
+        loosened = loosened_in(self.workspace, facts.changes, old, after)
+        return replace(
+            facts,
+            old_tests=old_tests_on_new_source(self, facts, old, tree),
+            loosened=tuple(loosened),
+        )
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.

@@ -102,6 +102,7 @@ class TaskInput(Open):
     )
     given_tests: Annotated[_Patterns | None, NotNull] = None  # run as the base has them
     hidden_tests: Annotated[HiddenTests | None, NotNull] = None
+    may_change_tests: Annotated[_Patterns | None, NotNull] = None  # files, or ids
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:
@@ -167,9 +168,10 @@ def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def tests_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Tests that a task names by a path never lead out of their folder."""
-    for index, pattern in enumerate(_texts(message, "given_tests")):
-        if normal_path(pattern) is None:
-            yield _unsafe_test(f"$.given_tests[{index}]", "repository root", pattern)
+    for key in ("given_tests", "may_change_tests"):
+        for index, pattern in enumerate(_texts(message, key)):
+            if normal_path(pattern) is None:
+                yield _unsafe_test(f"$.{key}[{index}]", "repository root", pattern)
 
     hidden = message.get("hidden_tests")
     folder = hidden.get("folder") if isinstance(hidden, dict) else None
