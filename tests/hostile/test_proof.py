@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from accordance.judging.rejudging import rejudge
-from tests.hostile.judged_changes import BASE, FIXED, TESTS, codes, judged
+from tests.hostile.judged_changes import (
+    BASE,
+    BROKEN,
+    FIXED,
+    PYTEST,
+    TESTS,
+    codes,
+    judged,
+)
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -126,3 +135,96 @@ def test_a_new_test_on_the_source_of_the_base(
     judgement = judged(tmp_path, change, base=WORKING, settings=REFUSE)
 
     assert codes(judgement) == expected
+
+
+# A test that fails in whole runs and passes alone: the other test spoils it.
+SPOILT_TESTS = """
+    from app import last
+    import app
+
+    def test_a_spoils():
+        app.spoilt = True
+
+    def test_spoilt():
+        assert not hasattr(app, "spoilt")
+
+    def test_last():
+        assert last([1, 2]) == 2
+"""
+SPOILT_UNITTEST = """
+    import unittest
+    import app
+
+    class Last(unittest.TestCase):
+        def test_a_spoils(self):
+            app.spoilt = True
+
+        def test_last(self):
+            self.assertEqual(app.last([1, 2]), 2)
+
+        def test_spoilt(self):
+            self.assertFalse(hasattr(app, "spoilt"))
+"""
+SPOILT_NODE = """
+    const test = require("node:test");
+    const assert = require("node:assert");
+    const { last } = require("../src/app.js");
+    let spoilt = false;
+    test("a spoils", () => { spoilt = true; });
+    test("spoilt", () => assert.equal(spoilt, false));
+    test("last", () => assert.equal(last([1, 2]), 2));
+"""
+PERMITTED = '[judge]\nrerun_failed = 2\nmay_be_flaky = ["tests/**", "test_app.Last.test_spoilt"]\n'
+NOT_PERMITTED = "[judge]\nrerun_failed = 2\n"
+RUNNERS = {
+    "pytest": (PYTEST, "src/app.py", "tests/test_app.py", SPOILT_TESTS),
+    "unittest": (
+        "PYTHONPATH=src python -m unittest discover -s tests",
+        "src/app.py",
+        "tests/test_app.py",
+        SPOILT_UNITTEST,
+    ),
+    "node": ("node --test tests/", "src/app.js", "tests/app.test.js", SPOILT_NODE),
+}
+NODE_BROKEN = "exports.last = (items) => items[items.length];\n"
+NODE_FIXED = "exports.last = (items) => items.at(-1);\n"
+
+
+@pytest.mark.parametrize(
+    ("runner", "settings", "expected"),
+    [
+        pytest.param("pytest", PERMITTED, set(), id="honest: known to be flaky"),
+        pytest.param("unittest", PERMITTED, set(), id="honest, in unittest"),
+        pytest.param("node", PERMITTED, set(), id="honest, in Node.js"),
+        pytest.param("pytest", NOT_PERMITTED, {"CI_FAILED"}, id="hostile: not known"),
+        pytest.param("pytest", "", {"CI_FAILED"}, id="not run again"),
+    ],
+)
+def test_a_test_that_passes_only_when_it_is_run_again(
+    runner: str, settings: str, expected: set[str], tmp_path: Path
+) -> None:
+    if runner == "node" and which("node") is None:
+        pytest.skip("needs Node.js")
+    command, source, test_file, tests = RUNNERS[runner]
+    is_node = runner == "node"
+    # it passed at the base, where nothing spoilt it
+    before = {
+        source: NODE_BROKEN if is_node else BROKEN,
+        test_file: tests.replace("spoilt = true", "").replace("app.spoilt = True", "0"),
+    }
+    change = {source: NODE_FIXED if is_node else FIXED, test_file: tests}
+
+    judgement = judged(
+        tmp_path,
+        change,
+        base=before,
+        settings=settings,
+        task={"allowedTests": [command], "may_change_tests": ["tests/**"]},
+    )
+
+    assert set(codes(judgement)) == expected
+    reruns = [reruns.on_base for reruns in judgement.facts.reruns]
+    assert (False in reruns) == bool(settings)
+    assert any("flaky" in notice for notice in judgement.verdict.notices) == bool(
+        settings
+    )

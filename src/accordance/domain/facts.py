@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from accordance.domain.test_results import TestReport
+from accordance.domain.test_results import TestOutcome, TestReport
 
 
 class EntryKind(StrEnum):
@@ -342,6 +342,19 @@ class OtherVersionRuns:
 
 
 @dataclass(frozen=True, slots=True)
+class TestReruns:
+    """What a failing test did when it was run again, alone."""
+
+    __test__ = False  # the name means something else to pytest
+
+    command: str
+    test: str
+    outcomes: tuple[TestOutcome, ...] = ()  # up to the first that passed
+    on_base: bool = False
+    permitted: bool = False  # whether the settings let it be flaky
+
+
+@dataclass(frozen=True, slots=True)
 class LoosenedTest:
     """A test of a changed file that asserts less than before."""
 
@@ -379,6 +392,7 @@ class AttemptFacts:
     old_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
     new_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
     loosened: tuple[LoosenedTest, ...] = ()
+    reruns: tuple[TestReruns, ...] = ()
 
 
 WITH_TEST_REPORTS: Final = 2

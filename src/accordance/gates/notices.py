@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from accordance.domain.case import Case
 from accordance.domain.facts import WITH_TEST_POLICY
 from accordance.domain.findings import listed
+from accordance.domain.flaky_tests import (
+    excused_as_flaky,
+    flaky_at_base,
+    flaky_tests,
+)
 from accordance.domain.test_proof import NO_TEST_TELLS
 from accordance.domain.test_runs import comparison_with_base, excused_failures
 from accordance.gates.test_proof import proof_notices
@@ -24,6 +29,7 @@ def notices(case: Case) -> tuple[str, ...]:
         *_git_programs(case),
         *_silent_tests(case),
         *_known_failures(case),
+        *_flaky_tests(case),
         *_given_tests(case),
     )
 
@@ -70,9 +76,26 @@ def _silent_tests(case: Case) -> Iterator[str]:
 
 
 def _known_failures(case: Case) -> Iterator[str]:
-    excused = sorted(excused_failures(case.task, case.facts))
+    flaky = excused_as_flaky(case.facts)
+    excused = sorted(excused_failures(case.task, case.facts) - flaky)
     if excused:
         yield f"failed before the change, and still fail: {listed(excused)}"
+
+
+def _flaky_tests(case: Case) -> Iterator[str]:
+    """A flaky test is never silently green."""
+    at_base = sorted(flaky_at_base(case.facts))
+    if at_base:
+        yield f"flaky without the change, so they tell nothing: {listed(at_base)}"
+
+    at_head = [flaky for flaky in flaky_tests(case.facts) if not flaky.on_base]
+    for permitted, what in (
+        (True, "flaky, as the settings permit: failed, and passed when run again"),
+        (False, "flaky: failed, and passed when run again"),
+    ):
+        names = [flaky.test for flaky in at_head if flaky.permitted is permitted]
+        if names:
+            yield f"{what}: {listed(names)}"
 
 
 def _given_tests(case: Case) -> Iterator[str]:

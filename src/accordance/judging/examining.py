@@ -113,6 +113,7 @@ def _setting(
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
         environment=gateway.environment,
+        reruns=gateway.reruns,
         given_tests=tuple(task.given_tests or ()),
         hidden_tests=hidden_request(task, gateway),
         forbids=options.forbids,

@@ -12,7 +12,8 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
-from accordance.domain.facts import AttemptFacts, CommandRun
+from accordance.domain.facts import AttemptFacts, CommandRun, TestReruns
+from accordance.domain.flaky_tests import flaky_tests
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
 from accordance.domain.test_results import TestReport
@@ -132,6 +133,7 @@ class Judgement:
             "isolation": facts.isolation,
             "tests": [_run(run) for run in facts.runs],
             "tests_compared": _comparison(facts),
+            "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
             "submitted_at": self.submitted_at,
             "evaluated_at": self.evaluated_at,
             "links": dict(self.links),
@@ -158,6 +160,16 @@ def _report(report: TestReport) -> JsonObject:
         "failed": failed,
         "incomplete": report.incomplete,
         "tampered": report.tampered,
+    }
+
+
+def _flaky(reruns: TestReruns) -> JsonObject:
+    return {
+        "test": reruns.test,
+        "command": reruns.command,
+        "where": "base" if reruns.on_base else "head",
+        "outcomes": [outcome.value for outcome in reruns.outcomes],
+        "permitted": reruns.permitted,
     }
 
 

@@ -20,6 +20,7 @@ from accordance.errors import InvalidSettings
 from accordance.project.settings import Judge, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
+from accordance.workspace.reruns import RerunPolicy
 
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in LEVEL_NAMES}}
@@ -43,6 +44,7 @@ class JudgingPolicy:
     compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
     hidden_tests: Path | None = None
     """The folder of all hidden tests."""
 
@@ -65,6 +67,7 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         compares_with_base=judge.compare_with_base,
         environment=judge.environment,
         test_policy=_test_policy(judge),
+        reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
         hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )
 

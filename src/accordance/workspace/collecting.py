@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from threading import Event
 
@@ -44,6 +45,7 @@ from accordance.workspace.other_versions import (
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
+from accordance.workspace.reruns import RerunPolicy, rerun
 from accordance.workspace.snapshot import WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
@@ -71,6 +73,7 @@ class AttemptSetting:
     """Where the tests see their copy, for isolation that can move it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
     given_tests: tuple[str, ...] = ()
@@ -196,6 +199,7 @@ def _tested(
             base_runs = bench.base_runs(results, before, collected.after)
             hidden, hidden_logs = bench.hidden_runs(tree)
             facts = replace(facts, runs=results.runs, base_runs=base_runs)
+            facts = bench.with_reruns(facts, tree, before, collected.after)
             facts = bench.with_other_versions(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
@@ -256,8 +260,7 @@ class _Bench:
         They are laid in for these runs alone: what other runs print may be shown.
         """
         request = self.setting.hidden_tests
-        stop = self.setting.stop
-        if request is None or (stop is not None and stop.is_set()):
+        if request is None or self._is_stopped:
             return None, ()
         if not self.level.confines:
             raise WorkspaceError(
@@ -279,6 +282,7 @@ class _Bench:
         *,
         with_history: bool = True,
         laid_in: Sequence[LaidIn] | None = None,
+        only: str = "",
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
@@ -306,6 +310,7 @@ class _Bench:
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
         )
 
     def base_runs(
@@ -344,6 +349,7 @@ class _Bench:
         after: Snapshot,
         name: str,
         laid_in: Sequence[LaidIn] = (),
+        only: str = "",
     ) -> TestRuns:
         """Run commands on a copy of the base; none, if its files are not at hand."""
         setting = self.setting
@@ -360,7 +366,37 @@ class _Bench:
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
         )
+
+    def with_reruns(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add what failing tests do when they are run again."""
+        policy = self.setting.reruns
+        if not policy.times or self._is_stopped:
+            return facts
+        self.setting.tell("running failed tests again, each alone")
+        numbers = count(1)
+
+        def on_head(command: str, test: str) -> TestRuns:
+            return self.run([command], tree, f"again-{next(numbers)}", only=test)
+
+        def on_base(command: str, test: str) -> TestRuns:
+            name = f"base-again-{next(numbers)}"
+            return self.run_on_base([command], before, after, name, only=test)
+
+        reruns = rerun(facts, policy, on_head, on_base)
+        return replace(facts, reruns=tuple(reruns))
+
+    @property
+    def _is_stopped(self) -> bool:
+        stop = self.setting.stop
+        return stop is not None and stop.is_set()
 
     def with_other_versions(
         self,
@@ -370,8 +406,7 @@ class _Bench:
         after: Snapshot,
     ) -> AttemptFacts:
         """Add what changed test files show beside the other version of the source."""
-        stop = self.setting.stop
-        if stop is not None and stop.is_set():
+        if self._is_stopped:
             return facts
         new_tests = new_tests_on_old_source(self, facts, before, after)
         facts = replace(facts, new_tests=new_tests)

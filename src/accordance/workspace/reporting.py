@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,14 +25,20 @@ _STREAM: Final = "report.jsonl"
 _FOLDER: Final = "reporters"
 _FILES: Final = ("sitecustomize.py", "node_reporter.mjs")
 _PYTHON_PATH: Final = re.compile(r"(?<![\w$])PYTHONPATH=")
+_NODE_TEST: Final = re.compile(r"\bnode\b(?=[^|;&]*\s--test(?:\s|\Z))")
 _NODE_OPTIONS: Final = re.compile(r"(?<![\w$])NODE_OPTIONS=")
 
 
-def watched(room: Room) -> Room:
-    """Return the room with the variables by which test runners load our reporter."""
+def watched(room: Room, only: str = "") -> Room:
+    """Return the room with the variables by which test runners load our reporter.
+
+    `only` is the id of the one test that is run, where the reporter can see to that.
+    """
     told = room.environment
+    chosen = {"BUILD_ONLY": only} if only else {}
     environment = {
         **told,
+        **chosen,
         "BUILD_REPORT": os.fspath(room.folder / _STREAM),
         "PYTHONPATH": _joined(":", _python_path(room), told.get("PYTHONPATH")),
         "NODE_OPTIONS": _joined(" ", _node_options(room), told.get("NODE_OPTIONS")),
@@ -50,8 +57,15 @@ def lay_reporters(room: Room) -> None:
         (target / name).chmod(0o644)
 
 
-def watched_command(command: str, room: Room) -> str:
-    """Return the command with our reporter in the variables that it sets itself."""
+def watched_command(command: str, room: Room, only: str = "") -> str:
+    """Return the command with our reporter in the variables that it sets itself.
+
+    Node takes the name of the only test in the command.
+    """
+    if only:
+        name = re.escape(only.rpartition(" > ")[2])
+        option = shlex.quote(f"--test-name-pattern=^{name}$")
+        command = _NODE_TEST.sub(lambda words: f"{words[0]} {option}", command)
     command = _PYTHON_PATH.sub(f"PYTHONPATH={_python_path(room)}:", command)
     return _NODE_OPTIONS.sub(f"NODE_OPTIONS='{_node_options(room)} '", command)
 

@@ -184,11 +184,13 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
     limits: CommandLimits | None = None,
     stop: Event | None = None,
     tell: Callable[[str], object] = str,
+    only: str = "",
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
     So no command can change what a later one sees, and a failure does not spare the
-    next. `judged` is used up: the last command gets it. Raises IsolationUnavailable.
+    next. `judged` is used up: the last command gets it. `only` is the id of a test to be
+    run alone. Raises IsolationUnavailable.
     """
     logs.mkdir(parents=True, exist_ok=True)
     last = len(commands)
@@ -201,12 +203,12 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
         lay_reporters(room)
-        watched_room = watched(room)
+        watched_room = watched(room, only)
         watched_room.prepare(level)
 
         log = logs / f"{number:02}.log"
         result = run(
-            watched_command(command, room),
+            watched_command(command, room, only),
             watched_room,
             log,
             level=level,

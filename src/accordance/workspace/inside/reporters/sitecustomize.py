@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # `typing` itself is slow to import, and this runs in every P
 
 _FILE = "BUILD_REPORT"
 _OWNER = "BUILD_REPORT_OWNER"  # the process whose run is reported
+_ONLY = "BUILD_ONLY"  # the id of the one test that is to be run
 _EVERY = 50  # tests between two rounds of canaries
 _MOST_TEXT = 4000  # characters kept of why a test failed
 
@@ -69,6 +70,7 @@ class Run:
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self.is_going = False
+        self.runner = ""
         self.count = 0
 
     def begin(self, runner: str, version: str, *, is_part: bool = False) -> bool:
@@ -78,6 +80,7 @@ class Run:
         if self.is_going or is_nested:
             return False
         self.is_going = True
+        self.runner = runner
         os.environ[_OWNER] = str(_getpid())
         self.stream.emit("begin", runner=runner, version=version, part=is_part)
         return True
@@ -174,6 +177,15 @@ def _pytest_plugin(config_module: Any, run: Run) -> object:  # noqa: C901
             self.session = session
             if not hasattr(session, "obj"):
                 session.obj = None  # pytest 6 asks a test's parent for its module
+
+        @hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, config: Any, items: Any) -> None:
+            only = os.environ.get(_ONLY)
+            chosen = [item for item in items if item.nodeid == only]
+            others = [item for item in items if item.nodeid != only]
+            if chosen and others and self.is_reported:
+                config.hook.pytest_deselected(items=others)
+                items[:] = chosen
 
         @hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
@@ -366,6 +378,27 @@ def _unittest_id(test: Any) -> str:
     return str(identify() if callable(identify) else test)
 
 
+def hook_unittest_case(module: Any, report: Run) -> None:
+    """Run one test alone, if only one is to be run; canaries always.
+
+    pytest runs the tests of unittest, too, and chooses them itself.
+    """
+    only = os.environ.get(_ONLY)
+    if not only:
+        return
+    original = module.TestCase.run
+    canaries = [function for _, function, _ in _CANARIES]
+
+    def run(self: Any, result: Any = None) -> Any:
+        is_canary = getattr(self, "_testFunc", None) in canaries
+        is_chosen_here = report.is_going and report.runner == "unittest"
+        if is_chosen_here and not is_canary and self.id() != only:
+            return result
+        return original(self, result)
+
+    module.TestCase.run = run
+
+
 # -- the hooks ------------------------------------------------------------------------
 
 
@@ -416,6 +449,7 @@ def install() -> None:
             "unittest.result": lambda module: UnittestReporter(
                 module.TestResult, run
             ).listen(),
+            "unittest.case": lambda module: hook_unittest_case(module, run),
         }
         sys.meta_path.insert(0, AfterImport(hooks))
     _load_the_next()
