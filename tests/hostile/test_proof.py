@@ -176,10 +176,19 @@ SPOILT_NODE = """
 """
 PERMITTED = '[judge]\nrerun_failed = 2\nmay_be_flaky = ["tests/**", "test_app.Last.test_spoilt"]\n'
 NOT_PERMITTED = "[judge]\nrerun_failed = 2\n"
+UNITTEST = "PYTHONPATH=src python -m unittest discover -s tests"
+TESTS_FOR_BOTH = """
+    import unittest
+    from app import last
+
+    class Last(unittest.TestCase):
+        def test_last(self):
+            self.assertEqual(last([1, 2]), 2)
+"""
 RUNNERS = {
     "pytest": (PYTEST, "src/app.py", "tests/test_app.py", SPOILT_TESTS),
     "unittest": (
-        "PYTHONPATH=src python -m unittest discover -s tests",
+        UNITTEST,
         "src/app.py",
         "tests/test_app.py",
         SPOILT_UNITTEST,
@@ -228,3 +237,47 @@ def test_a_test_that_passes_only_when_it_is_run_again(
     assert any("flaky" in notice for notice in judgement.verdict.notices) == bool(
         settings
     )
+
+
+DEAD_CODE = FIXED + "\n\ndef unused(items):\n    return eval(items)\n"
+WATCHED = '[judge]\nchanged_lines_never_run = "refuse"\n'
+
+
+@pytest.mark.parametrize(
+    ("command", "source", "expected"),
+    [
+        pytest.param(PYTEST, FIXED, [], id="honest: its tests run all of it"),
+        pytest.param(PYTEST, DEAD_CODE, [6], id="hostile: something no test runs"),
+        pytest.param(f"{PYTEST} -n 2", DEAD_CODE, [6], id="hostile, in xdist"),
+        pytest.param(UNITTEST, DEAD_CODE, [6], id="hostile, in unittest"),
+    ],
+)
+def test_lines_that_no_test_runs(
+    command: str, source: str, expected: list[int], tmp_path: Path
+) -> None:
+    judgement = judged(
+        tmp_path,
+        {"src/app.py": source},
+        base={**BASE, "tests/test_app.py": TESTS_FOR_BOTH},
+        settings=WATCHED,
+        task={"allowedTests": [command]},
+    )
+
+    assert codes(judgement) == (["CHANGE_NOT_REACHED"] if expected else [])
+    assert judgement.facts.lines_reached is not None
+    (lines,) = judgement.facts.lines_reached
+    assert list(lines.never_run) == expected
+
+
+def test_nothing_is_said_where_the_tests_trace_themselves(tmp_path: Path) -> None:
+    tracing = TESTS_FOR_BOTH + "\n    import sys\n    sys.settrace(lambda *_: None)\n"
+
+    judgement = judged(
+        tmp_path,
+        {"src/app.py": DEAD_CODE},
+        base={**BASE, "tests/test_app.py": tracing},
+        settings=WATCHED,
+    )
+
+    assert codes(judgement) == []
+    assert judgement.facts.lines_reached is None

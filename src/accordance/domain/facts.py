@@ -355,6 +355,15 @@ class TestReruns:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """The changed lines of a file that hold code, and those that no test ran."""
+
+    file: str
+    changed: tuple[int, ...] = ()
+    never_run: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoosenedTest:
     """A test of a changed file that asserts less than before."""
 
@@ -393,6 +402,7 @@ class AttemptFacts:
     new_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
     loosened: tuple[LoosenedTest, ...] = ()
     reruns: tuple[TestReruns, ...] = ()
+    lines_reached: tuple[ChangedLines, ...] | None = None  # None: not looked at
 
 
 WITH_TEST_REPORTS: Final = 2

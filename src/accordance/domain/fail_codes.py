@@ -286,6 +286,16 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         ),
     ),
     FailCode(
+        "CHANGE_NOT_REACHED",
+        "medium",
+        "agent",
+        (
+            "No test runs some of the changed lines. Only with [judge]"
+            ' changed_lines_never_run = "refuse".'
+        ),
+        "Add a test that runs the lines named, or remove them.",
+    ),
+    FailCode(
         "NOTHING_CHANGED",
         "medium",
         "agent",

@@ -25,3 +25,5 @@ class TestPolicy:
 
     do_not_tell: Consequence = Consequence.WARN
     """Where every test passes without the change, too."""
+    not_reached: Consequence = Consequence.IGNORE
+    """Where no test runs some of the changed lines."""

@@ -6,10 +6,24 @@ from typing import Final
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.facts import AttemptFacts
+from accordance.domain.findings import listed
 from accordance.domain.test_files import is_source_file
 from accordance.domain.test_runs import comparison_with_base, tells_the_change
 
 NO_TEST_TELLS: Final = "no test tells this change: each passes without it, too"
+
+
+def unreached_lines(facts: AttemptFacts) -> str:
+    """Return how many changed lines no test runs, and which; empty where none are."""
+    reached = facts.lines_reached or ()
+    never_run = sum(len(lines.never_run) for lines in reached)
+    if not never_run:
+        return ""
+    changed = sum(len(lines.changed) for lines in reached)
+    places = []
+    for lines in reached:
+        places += [f"{lines.file}:{number}" for number in lines.never_run]
+    return f"changed lines never run: {never_run} of {changed} ({listed(places)})"
 
 
 def changed_source(facts: AttemptFacts) -> tuple[str, ...]:

@@ -11,7 +11,11 @@ from accordance.domain.case import Case
 from accordance.domain.facts import WITH_TEST_POLICY
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.test_policy import Consequence
-from accordance.domain.test_proof import NO_TEST_TELLS, tests_do_not_tell
+from accordance.domain.test_proof import (
+    NO_TEST_TELLS,
+    tests_do_not_tell,
+    unreached_lines,
+)
 
 
 def proof_findings(case: Case) -> Iterator[Finding]:
@@ -21,11 +25,19 @@ def proof_findings(case: Case) -> Iterator[Finding]:
     if case.test_policy.do_not_tell is Consequence.REFUSE and _is_untold(case):
         yield Finding(Gate.TESTS, "TESTS_DO_NOT_TELL", NO_TEST_TELLS)
 
+    unreached = unreached_lines(case.facts)
+    if unreached and case.test_policy.not_reached is Consequence.REFUSE:
+        yield Finding(Gate.TESTS, "CHANGE_NOT_REACHED", unreached)
+
 
 def proof_notices(case: Case) -> Iterator[str]:
     """Yield what the policy warns of."""
     if case.test_policy.do_not_tell is Consequence.WARN and _is_untold(case):
         yield NO_TEST_TELLS
+
+    unreached = unreached_lines(case.facts)
+    if unreached and case.test_policy.not_reached is Consequence.WARN:
+        yield unreached
 
 
 def _is_untold(case: Case) -> bool:

@@ -10,6 +10,7 @@ from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import Submission, chosen_tests, claim_context, tests_of
 from accordance.domain.facts import ArtifactName
+from accordance.domain.test_policy import Consequence
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
 from accordance.judging.hidden_tests import hidden_request
@@ -114,6 +115,7 @@ def _setting(
         appears_at=tree.appears_at,
         environment=gateway.environment,
         reruns=gateway.reruns,
+        traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,
         given_tests=tuple(task.given_tests or ()),
         hidden_tests=hidden_request(task, gateway),
         forbids=options.forbids,

@@ -133,6 +133,7 @@ class Judgement:
             "isolation": facts.isolation,
             "tests": [_run(run) for run in facts.runs],
             "tests_compared": _comparison(facts),
+            "changed_lines": _changed_lines(facts),
             "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
             "submitted_at": self.submitted_at,
             "evaluated_at": self.evaluated_at,
@@ -161,6 +162,20 @@ def _report(report: TestReport) -> JsonObject:
         "incomplete": report.incomplete,
         "tampered": report.tampered,
     }
+
+
+def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:
+    """Return which changed lines were run; None if nobody looked."""
+    if facts.lines_reached is None:
+        return None
+    return [
+        {
+            "file": lines.file,
+            "changed": list(lines.changed),
+            "never_run": list(lines.never_run),
+        }
+        for lines in facts.lines_reached
+    ]
 
 
 def _flaky(reruns: TestReruns) -> JsonObject:

@@ -73,7 +73,10 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
 
 
 def _test_policy(judge: Judge) -> TestPolicy:
-    return TestPolicy(do_not_tell=Consequence(judge.tests_that_do_not_tell))
+    return TestPolicy(
+        do_not_tell=Consequence(judge.tests_that_do_not_tell),
+        not_reached=Consequence(judge.changed_lines_never_run),
+    )
 
 
 def with_isolation(gateway: JudgingPolicy, wish: object) -> JudgingPolicy:

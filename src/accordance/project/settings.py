@@ -233,6 +233,14 @@ class Judge(SettingTable):
         ),
         examples=["refuse"],
     )
+    changed_lines_never_run: Literal["ignore", "warn", "refuse"] = Field(
+        default="ignore",
+        description=(
+            "What follows if no test runs some of the changed lines of Python files. "
+            "Unless it is ignored, the tests run once more, watched line by line."
+        ),
+        examples=["warn"],
+    )
     rerun_failed: Annotated[int, Field(ge=0, le=10)] = Field(
         default=0,
         description=(

@@ -7,7 +7,7 @@ on a copy of what was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
@@ -36,6 +36,7 @@ from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
 from accordance.workspace.laid_in import LaidIn, hidden_files
+from accordance.workspace.lines_reached import lines_reached
 from accordance.workspace.other_versions import (
     loosened_in,
     new_tests_on_old_source,
@@ -74,6 +75,8 @@ class AttemptSetting:
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
     reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    traces_lines: bool = False
+    """Whether it is looked at which changed lines the tests run."""
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
     given_tests: tuple[str, ...] = ()
@@ -201,6 +204,7 @@ def _tested(
             facts = replace(facts, runs=results.runs, base_runs=base_runs)
             facts = bench.with_reruns(facts, tree, before, collected.after)
             facts = bench.with_other_versions(facts, tree, before, collected.after)
+            facts = bench.with_lines_reached(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
@@ -283,6 +287,7 @@ class _Bench:
         with_history: bool = True,
         laid_in: Sequence[LaidIn] | None = None,
         only: str = "",
+        traced: Collection[str] = (),
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
@@ -311,6 +316,7 @@ class _Bench:
             stop=setting.stop,
             tell=setting.tell,
             only=only,
+            traced=traced,
         )
 
     def base_runs(
@@ -397,6 +403,20 @@ class _Bench:
     def _is_stopped(self) -> bool:
         stop = self.setting.stop
         return stop is not None and stop.is_set()
+
+    def with_lines_reached(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add which changed lines the tests run."""
+        if not self.setting.traces_lines or self._is_stopped:
+            return facts
+        self.setting.tell("looking which changed lines the tests run")
+        reached = lines_reached(self, facts, tree, before, after)
+        return replace(facts, lines_reached=reached)
 
     def with_other_versions(
         self,

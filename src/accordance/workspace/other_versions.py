@@ -6,9 +6,7 @@ nothing by the old source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Final, Protocol
+from collections.abc import Iterator
 
 from accordance.domain.facts import (
     AttemptFacts,
@@ -24,42 +22,10 @@ from accordance.domain.test_files import is_test_file
 from accordance.domain.test_proof import changed_source
 from accordance.domain.test_runs import comparison_with_base
 from accordance.workspace.base_tests import base_files
-from accordance.workspace.beneath import content_of, opened
+from accordance.workspace.bench import Bench
+from accordance.workspace.beneath import text_below
 from accordance.workspace.clone import Workspace
 from accordance.workspace.laid_in import LaidIn, with_folders
-from accordance.workspace.testing import TestRuns
-
-_LARGEST: Final = 1 << 20  # bytes of a test file that is read
-
-
-class Bench(Protocol):
-    """Where the tests of an attempt are run."""
-
-    @property
-    def workspace(self) -> Workspace: ...
-    @property
-    def scratch(self) -> Path: ...
-    @property
-    def laid_in(self) -> tuple[LaidIn, ...]: ...
-
-    def run(
-        self,
-        commands: Sequence[str],
-        tree: Snapshot,
-        name: str,
-        *,
-        with_history: bool = True,
-        laid_in: Sequence[LaidIn] | None = None,
-    ) -> TestRuns: ...
-
-    def run_on_base(
-        self,
-        commands: Sequence[str],
-        before: Snapshot,
-        after: Snapshot,
-        name: str,
-        laid_in: Sequence[LaidIn] = (),
-    ) -> TestRuns: ...
 
 
 def old_versions(
@@ -136,15 +102,7 @@ def loosened_in(
         is_python = old_path.endswith(".py")
         if not is_python or old_path not in old.entries:
             continue
-        old_text = _text(old.place, old.entries[old_path])
-        new_text = _text(workspace.work, after.entries.get(change.path))
+        old_text = text_below(old.place, old.entries[old_path])
+        new_text = text_below(workspace.work, after.entries.get(change.path))
         for loosening in loosened_tests(old_text, new_text):
             yield LoosenedTest(change.path, loosening.test, loosening.how)
-
-
-def _text(root: Path, entry: TreeEntry | None) -> str:
-    """The text of a file; empty where there is none, or none that can be read."""
-    if entry is None or entry.kind is not EntryKind.FILE or entry.size > _LARGEST:
-        return ""
-    with opened(root) as folder:
-        return content_of(folder, entry).decode("utf-8", "replace")

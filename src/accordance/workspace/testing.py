@@ -8,7 +8,7 @@ library in an ignored folder decides nothing.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from accordance.workspace.laid_in import LaidIn
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
+    read_lines_run,
     read_report,
     watched,
     watched_command,
@@ -54,6 +55,8 @@ class TestRuns:
     runs: tuple[CommandRun, ...]
     logs: tuple[Path, ...]
     changed: tuple[str, ...] = ()
+    lines: tuple[Mapping[str, set[int]] | None, ...] = ()
+    """Which lines each command ran of traced files; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,24 +188,27 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
     stop: Event | None = None,
     tell: Callable[[str], object] = str,
     only: str = "",
+    traced: Collection[str] = (),
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
     So no command can change what a later one sees, and a failure does not spare the
     next. `judged` is used up: the last command gets it. `only` is the id of a test to be
-    run alone. Raises IsolationUnavailable.
+    run alone, `traced` are the files whose lines are watched. Raises
+    IsolationUnavailable.
     """
     logs.mkdir(parents=True, exist_ok=True)
     last = len(commands)
     places = []
     runs = []
     changed: set[str] = set()
+    lines: list[Mapping[str, set[int]] | None] = []
 
     for number, command in enumerate(commands, 1):
         tell(f"running {command}")
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
-        lay_reporters(room)
+        lay_reporters(room, level, traced)
         watched_room = watched(room, only)
         watched_room.prepare(level)
 
@@ -217,11 +223,13 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         )
         report = read_report(watched_room)
         runs.append(replace(result, command=command, report=report))
+        if traced:
+            lines.append(read_lines_run(watched_room))
         places.append(log)
         changed |= difference(judged.snapshot, take_snapshot(room.work)).paths()
 
     named = sorted(changed)[:_MAX_NAMED]
-    return TestRuns(tuple(runs), tuple(places), tuple(named))
+    return TestRuns(tuple(runs), tuple(places), tuple(named), tuple(lines))
 
 
 def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:

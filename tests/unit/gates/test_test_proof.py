@@ -10,6 +10,7 @@ from accordance.domain.facts import (
     WITH_TEST_POLICY,
     WITH_TEST_REPORTS,
     AttemptFacts,
+    ChangedLines,
     ChangeSet,
     CommandRun,
 )
@@ -95,3 +96,32 @@ def test_earlier_evidence_knows_no_policy() -> None:
 
     assert codes(earlier, REFUSE) == []
     assert notices(a_case(facts=earlier)) == (NO_TEST_TELLS,)
+
+
+UNREACHED = "changed lines never run: 2 of 5 (src/app.py:3, src/app.py:9)"
+
+
+@pytest.mark.parametrize(
+    ("consequence", "expected_codes", "expected_notices"),
+    [
+        (Consequence.REFUSE, ["CHANGE_NOT_REACHED"], ()),
+        (Consequence.WARN, [], (UNREACHED,)),
+        (Consequence.IGNORE, [], ()),
+    ],
+)
+def test_lines_that_no_test_runs_are_a_matter_of_policy(
+    consequence: Consequence,
+    expected_codes: list[str],
+    expected_notices: tuple[str, ...],
+) -> None:
+    policy = TestPolicy(not_reached=consequence)
+    lines = (
+        ChangedLines("src/app.py", (1, 2, 3, 9), (3, 9)),
+        ChangedLines("src/other.py", (4,)),
+    )
+    told = facts({"a": P}, {"a": F})
+    given = replace(told, lines_reached=lines)
+
+    assert codes(given, policy) == expected_codes
+    assert notices(a_case(facts=given, test_policy=policy)) == expected_notices
+    assert codes(replace(told, lines_reached=lines[1:]), policy) == []

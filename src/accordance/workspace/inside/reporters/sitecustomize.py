@@ -71,6 +71,7 @@ class Run:
         self.stream = stream
         self.is_going = False
         self.runner = ""
+        self.tracer: Tracer | None = None
         self.count = 0
 
     def begin(self, runner: str, version: str, *, is_part: bool = False) -> bool:
@@ -118,6 +119,8 @@ class Run:
 
     def end(self, status: int) -> None:
         """The run is over."""
+        if self.tracer is not None:
+            self.tracer.end()
         self.stream.emit("end", status=status)
         self.is_going = False
 
@@ -399,6 +402,59 @@ def hook_unittest_case(module: Any, report: Run) -> None:
     module.TestCase.run = run
 
 
+# -- which lines are run ----------------------------------------------------------------
+
+
+class Tracer:
+    """Reports each line of certain files when it is first run."""
+
+    def __init__(self, root: str, files: list[str], stream: Stream) -> None:
+        self._stream = stream
+        self._known: dict[str, str] = {}  # file names as Python has them
+        self._wanted = {os.path.join(root, name): name for name in files}  # noqa: PTH118
+        self._seen: set[tuple[str, int]] = set()
+
+    def start(self) -> None:
+        """Trace this thread, and every other that begins."""
+        import threading
+
+        threading.settrace(self.call)
+        sys.settrace(self.call)
+
+    def end(self) -> None:
+        """Say so if something else has traced the tests instead."""
+        if sys.gettrace() != self.call:
+            self._stream.emit("untraced")
+
+    def call(self, frame: Any, _event: str, _value: Any) -> Any:
+        """Follow the functions of the files that are looked at, and no others."""
+        name = frame.f_code.co_filename
+        if name not in self._known:
+            self._known[name] = self._wanted.get(os.path.realpath(name), "")
+        return self.line if self._known[name] else None
+
+    def line(self, frame: Any, event: str, _value: Any) -> Any:
+        """Report a line, once."""
+        if event == "line":
+            seen = (self._known[frame.f_code.co_filename], frame.f_lineno)
+            if seen not in self._seen:
+                self._seen.add(seen)
+                self._stream.emit("line", file=seen[0], line=seen[1])
+        return self.line
+
+
+def trace(run: Run) -> None:
+    """Trace the files that are named beside this one, if any are."""
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    try:
+        with open(os.path.join(here, "traced.json"), "rb") as file:  # noqa: PTH118, PTH123
+            traced = json.load(file)
+    except OSError:
+        return
+    run.tracer = Tracer(traced["root"], traced["files"], run.stream)
+    run.tracer.start()
+
+
 # -- the hooks ------------------------------------------------------------------------
 
 
@@ -444,6 +500,7 @@ def install() -> None:
     place = os.environ.get(_FILE)
     if place:
         run = Run(Stream(place))
+        trace(run)
         hooks = {
             "_pytest.config": lambda module: hook_pytest(module, run),
             "unittest.result": lambda module: UnittestReporter(
