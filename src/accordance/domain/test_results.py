@@ -55,6 +55,7 @@ class TestReport:
     results: tuple[TestResult, ...] = ()
     incomplete: str = ""  # why the report ends too early, or says nothing
     tampered: str = ""  # why it cannot be believed
+    written_by_run: bool = False  # by the tool itself, without canaries: weaker
 
     @property
     def failed(self) -> tuple[TestResult, ...]:

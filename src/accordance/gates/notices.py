@@ -31,6 +31,7 @@ def notices(case: Case) -> tuple[str, ...]:
         *_known_failures(case),
         *_flaky_tests(case),
         *_given_tests(case),
+        *_weak_reports(case),
     )
 
 
@@ -103,3 +104,17 @@ def _given_tests(case: Case) -> Iterator[str]:
     changed = case.facts.given_tests
     if changed:
         yield f"changed, and judged as the base has them: {listed(changed)}"
+
+
+def _weak_reports(case: Case) -> Iterator[str]:
+    """A report without canaries is worth no more than the exit code."""
+    weak = [
+        run.command
+        for run in case.facts.runs
+        if run.report is not None and run.report.written_by_run
+    ]
+    if weak:
+        yield (
+            "the report of the tests was written by their own run, which the code under "
+            f"test could do as well: {listed(weak)}"
+        )

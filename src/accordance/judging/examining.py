@@ -114,6 +114,7 @@ def _setting(
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
         environment=gateway.environment,
+        test_reports=(*gateway.test_reports, *(task.test_reports or ())),
         reruns=gateway.reruns,
         traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,
         given_tests=tuple(task.given_tests or ()),

@@ -44,6 +44,8 @@ class JudgingPolicy:
     compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files with reports in JUnit's XML."""
     reruns: RerunPolicy = field(default_factory=RerunPolicy)
     hidden_tests: Path | None = None
     """The folder of all hidden tests."""
@@ -67,6 +69,7 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         compares_with_base=judge.compare_with_base,
         environment=judge.environment,
         test_policy=_test_policy(judge),
+        test_reports=judge.test_reports,
         reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
         hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )

@@ -241,6 +241,14 @@ class Judge(SettingTable):
         ),
         examples=["warn"],
     )
+    test_reports: Patterns = Field(
+        default=(),
+        description=(
+            "Files in which test commands leave reports in JUnit's XML. Used where "
+            "accordance cannot watch the tests itself."
+        ),
+        examples=[["build/test-results/*.xml"]],
+    )
     rerun_failed: Annotated[int, Field(ge=0, le=10)] = Field(
         default=0,
         description=(

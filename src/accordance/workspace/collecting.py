@@ -74,6 +74,8 @@ class AttemptSetting:
     """Where the tests see their copy, for isolation that can move it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files in which commands leave reports of their own."""
     reruns: RerunPolicy = field(default_factory=RerunPolicy)
     traces_lines: bool = False
     """Whether it is looked at which changed lines the tests run."""
@@ -316,6 +318,7 @@ class _Bench:
             stop=setting.stop,
             tell=setting.tell,
             only=only,
+            report_files=setting.test_reports,
             traced=traced,
         )
 
@@ -373,6 +376,7 @@ class _Bench:
             stop=setting.stop,
             tell=setting.tell,
             only=only,
+            report_files=setting.test_reports,
         )
 
     def with_reruns(

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
@@ -29,6 +30,7 @@ from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import directories, is_executable, parents, plain_mode
 from accordance.workspace.fetching import fetch
+from accordance.workspace.foreign_reporting import report_of_run, with_missing_report
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.laid_in import LaidIn
@@ -189,16 +191,18 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
     tell: Callable[[str], object] = str,
     only: str = "",
     traced: Collection[str] = (),
+    report_files: Sequence[str] = (),
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
     So no command can change what a later one sees, and a failure does not spare the
     next. `judged` is used up: the last command gets it. `only` is the id of a test to be
-    run alone, `traced` are the files whose lines are watched. Raises
-    IsolationUnavailable.
+    run alone, `traced` are the files whose lines are watched, `report_files` patterns of
+    files in which commands leave reports of their own. Raises IsolationUnavailable.
     """
     logs.mkdir(parents=True, exist_ok=True)
     last = len(commands)
+    reports = Pins.of(report_files)
     places = []
     runs = []
     changed: set[str] = set()
@@ -221,14 +225,20 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
             limits=limits,
             stop=stop,
         )
+        new_files = difference(judged.snapshot, take_snapshot(room.work)).paths()
+        changed |= new_files
         report = read_report(watched_room)
+        if report is None:
+            written = sorted(path for path in new_files if path in reports)
+            report = report_of_run(command, log, watched_room, level, written)
         runs.append(replace(result, command=command, report=report))
         if traced:
             lines.append(read_lines_run(watched_room))
         places.append(log)
-        changed |= difference(judged.snapshot, take_snapshot(room.work)).paths()
 
     named = sorted(changed)[:_MAX_NAMED]
+    if report_files:
+        runs = with_missing_report(runs, report_files)
     return TestRuns(tuple(runs), tuple(places), tuple(named), tuple(lines))
 
 

@@ -102,6 +102,7 @@ class TaskInput(Open):
     )
     given_tests: Annotated[_Patterns | None, NotNull] = None  # run as the base has them
     hidden_tests: Annotated[HiddenTests | None, NotNull] = None
+    test_reports: Annotated[_Patterns | None, NotNull] = None  # JUnit's XML
     may_change_tests: Annotated[_Patterns | None, NotNull] = None  # files, or ids
 
 
@@ -168,7 +169,7 @@ def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def tests_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Tests that a task names by a path never lead out of their folder."""
-    for key in ("given_tests", "may_change_tests"):
+    for key in ("given_tests", "may_change_tests", "test_reports"):
         for index, pattern in enumerate(_texts(message, key)):
             if normal_path(pattern) is None:
                 yield _unsafe_test(f"$.{key}[{index}]", "repository root", pattern)
