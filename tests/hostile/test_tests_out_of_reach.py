@@ -190,7 +190,7 @@ def test_evidence_of_hidden_tests_is_not_kept_in_the_repository(
 ) -> None:
     write(tmp_path / "hidden/issue-17", {"tests/test_hidden.py": HIDDEN_TEST})
 
-    with pytest.raises(WorkspaceError, match="--artifacts"):
+    with pytest.raises(WorkspaceError, match="keep it in a folder outside"):
         judged(
             tmp_path,
             {"src/app.py": FIXED},

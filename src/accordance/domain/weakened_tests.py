@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.pins import Pins
-from accordance.domain.facts import AttemptFacts
+from accordance.domain.facts import WITH_TEST_POLICY, AttemptFacts, ChangeKind
 from accordance.domain.test_assertions import GONE
 from accordance.domain.test_results import (
     TestOutcome,
@@ -34,7 +34,12 @@ def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, 
     """Every test that got weaker and that the task does not let change."""
     permitted = Pins.of(task.may_change_tests or ())
     weakened = []
-    for found in (*_lost(facts), *_adapted(facts), *_loosened(facts)):
+    for found in (
+        *_lost(facts),
+        *_removed(facts),
+        *_adapted(facts),
+        *_loosened(facts),
+    ):
         is_named = found.test in (task.may_change_tests or ())
         if not is_named and found.file not in permitted:
             weakened.append(found)
@@ -44,7 +49,8 @@ def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, 
 def _lost(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     """Tests that passed at the base, and do not run any more."""
     comparison = comparison_with_base(facts)
-    files = facts.changes.paths()
+    is_of_today = facts.version >= WITH_TEST_POLICY
+    files = facts.changes.paths() if is_of_today else frozenset()
     groups = (
         ("passed before the change and are gone", comparison.removed),
         ("passed before the change and are skipped now", comparison.pass_to_skip),
@@ -52,6 +58,15 @@ def _lost(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     for how, tests in groups:
         for test in tests:
             yield WeakenedTest(test, _file_among(test, files), how)
+
+
+def _removed(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Files of given tests that are gone: they ran, and would be gone with the change."""
+    for change in facts.changes.changes:
+        path = change.old_path or change.path
+        is_gone = change.kind is ChangeKind.DELETED or bool(change.old_path)
+        if is_gone and path in facts.given_tests:
+            yield WeakenedTest(path, path, "given tests that were removed")
 
 
 def _adapted(facts: AttemptFacts) -> Iterator[WeakenedTest]:
@@ -75,11 +90,13 @@ def _adapted(facts: AttemptFacts) -> Iterator[WeakenedTest]:
 def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     """Tests whose text asserts less than before.
 
-    A test that is gone from a file is told by the runs, where they were compared.
+    A test that is gone from a file is told by the runs, where they were compared and ran
+    what the agent left.
     """
     is_compared = bool(facts.base_runs)
     for loosening in facts.loosened:
-        if loosening.how == GONE and is_compared:
+        ran_as_before = loosening.file in facts.given_tests
+        if loosening.how == GONE and is_compared and not ran_as_before:
             continue
         name = loosening.test.replace(".", "::")
         test = f"{loosening.file}::{name}" if name else loosening.file

@@ -221,7 +221,7 @@ def _check_that_it_stays_hidden(
     if kept.resolve().is_relative_to(root):
         raise WorkspaceError(
             "the evidence holds what hidden tests print, and would lie in the "
-            "repository; name a folder outside it with --artifacts"
+            "repository; keep it in a folder outside"
         )
 
 

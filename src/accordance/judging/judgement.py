@@ -12,7 +12,12 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
-from accordance.domain.facts import AttemptFacts, CommandRun, TestReruns
+from accordance.domain.facts import (
+    WITH_TEST_POLICY,
+    AttemptFacts,
+    CommandRun,
+    TestReruns,
+)
 from accordance.domain.flaky_tests import flaky_tests
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
@@ -133,11 +138,10 @@ class Judgement:
             "isolation": facts.isolation,
             "tests": [_run(run) for run in facts.runs],
             "tests_compared": _comparison(facts),
-            "changed_lines": _changed_lines(facts),
-            "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
             "submitted_at": self.submitted_at,
             "evaluated_at": self.evaluated_at,
             "links": dict(self.links),
+            **_proof(facts),
         }
 
 
@@ -161,6 +165,19 @@ def _report(report: TestReport) -> JsonObject:
         "failed": failed,
         "incomplete": report.incomplete,
         "tampered": report.tampered,
+    }
+
+
+def _proof(facts: AttemptFacts) -> JsonObject:
+    """Return what the tests prove; nothing for evidence of earlier versions."""
+    if facts.version < WITH_TEST_POLICY:
+        return {}
+    hidden = None if facts.hidden is None else len(facts.hidden.files)
+    return {
+        "changed_lines": _changed_lines(facts),
+        "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
+        "given_tests": list(facts.given_tests),
+        "hidden_test_files": hidden,
     }
 
 

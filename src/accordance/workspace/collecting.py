@@ -203,7 +203,12 @@ def _tested(
             shown = bench.shown_logs(results, tree)
             base_runs = bench.base_runs(results, before, collected.after)
             hidden, hidden_logs = bench.hidden_runs(tree)
-            facts = replace(facts, runs=results.runs, base_runs=base_runs)
+            facts = replace(
+                facts,
+                runs=results.runs,
+                base_runs=base_runs,
+                given_tests=_changed_files(given, facts.changes),
+            )
             facts = bench.with_reruns(facts, tree, before, collected.after)
             facts = bench.with_other_versions(facts, tree, before, collected.after)
             facts = bench.with_lines_reached(facts, tree, before, collected.after)
@@ -215,7 +220,6 @@ def _tested(
         facts,
         tests_changed=results.changed,
         isolation=level,
-        given_tests=_changed_files(given, facts.changes),
         hidden=hidden,
     )
     return replace(
@@ -335,7 +339,11 @@ class _Bench:
         if is_stopped or not setting.compares_with_base or not commands:
             return ()
 
-        surroundings = {"isolation": self.level, "limits": asdict(setting.limits)}
+        surroundings = {
+            "isolation": self.level,
+            "limits": asdict(setting.limits),
+            "test_reports": setting.test_reports,
+        }
         known = base_runs(before, self.room, surroundings)
         cached = [known.read(command) for command in commands]
         runs = [run for run in cached if run is not None]

@@ -38,7 +38,7 @@ def old_versions(
         entry = before.entries.get(old_path)
         is_file = entry is not None and entry.kind is EntryKind.FILE
         is_given = any(ours.stands_for(old_path) for ours in bench.laid_in)
-        if is_file and is_test_file(old_path) and not is_given:
+        if is_file and (is_given or is_test_file(old_path)):
             names.add(old_path)
     if not names:
         return None
@@ -51,7 +51,8 @@ def old_tests_on_new_source(
 ) -> OtherVersionRuns:
     """Run the old version of changed test files on the changed source."""
     commands = _compared_commands(facts)
-    if not commands:
+    ran_already = set(old.files) <= set(facts.given_tests)
+    if ran_already or not commands:
         return OtherVersionRuns(old.files)
     done = bench.run(commands, tree, "with-old-tests", laid_in=(*bench.laid_in, old))
     return OtherVersionRuns(old.files, done.runs)

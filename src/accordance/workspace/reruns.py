@@ -58,10 +58,11 @@ def _outcomes(
 ) -> Iterator[TestOutcome]:
     """Yield the outcome of each run, until the test passes."""
     for _ in range(times):
-        (again,) = run_again(command, test).runs
-        if again.report is None or not again.report.is_sound:
+        reports = [run.report for run in run_again(command, test).runs]
+        report = reports[0] if reports else None
+        if report is None or not report.is_sound:
             return
-        outcome = again.report.outcomes.get(test)
+        outcome = report.outcomes.get(test)
         if outcome is None:
             return
         yield outcome

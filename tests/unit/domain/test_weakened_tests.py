@@ -9,9 +9,12 @@ import pytest
 from accordance.domain.facts import (
     WITH_TEST_POLICY,
     AttemptFacts,
+    ChangeKind,
+    ChangeSet,
     CommandRun,
     LoosenedTest,
     OtherVersionRuns,
+    PathChange,
 )
 from accordance.domain.test_assertions import GONE
 from accordance.domain.test_results import TestOutcome, TestReport, TestResult
@@ -158,3 +161,26 @@ def test_a_new_test_tells_the_change_if_it_fails_without_it(
     )
 
     assert tells_the_change(given) is tells
+
+
+def test_given_tests_ran_and_may_still_not_go() -> None:
+    """They run as the base has them, and would be gone with the change."""
+    deleted = PathChange("tests/a.js", ChangeKind.DELETED)
+    moved = PathChange("tests/c.js", ChangeKind.RENAMED, old_path="tests/b.js")
+    given = replace(
+        facts(None, LoosenedTest(FILE, "a", GONE)),
+        changes=ChangeSet((deleted, moved)),
+        given_tests=("tests/a.js", "tests/b.js", FILE),
+    )
+
+    assert named(given) == [
+        ("tests/a.js", "given tests that were removed"),
+        ("tests/b.js", "given tests that were removed"),
+        (A, GONE),
+    ]
+
+
+def test_earlier_evidence_knows_the_file_of_a_test_by_its_id_alone() -> None:
+    given = replace(facts(tests=(OF_UNITTEST,)), runs=(run({A: P}),), version=2)
+
+    assert [found.file for found in weakened_tests(a_task(), given)] == [OF_UNITTEST]
