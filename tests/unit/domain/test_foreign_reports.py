@@ -83,6 +83,12 @@ def test_a_package_of_go_that_cannot_be_built_is_an_error() -> None:
     assert outcomes(read_go(log)) == {"app/last": E}
 
 
+def test_a_package_of_go_whose_tests_pass() -> None:
+    log = "\n".join((go_event("start"), go_event("pass", "TestA"), go_event("pass")))
+
+    assert outcomes(read_go(log)) == {"app/last::TestA": P}
+
+
 def test_a_package_of_go_without_an_end_has_not_run() -> None:
     log = "\n".join((go_event("start"), go_event("pass", "TestLast")))
 
