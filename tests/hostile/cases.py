@@ -670,7 +670,7 @@ TREE: tuple[HostileCase, ...] = (
             lambda stage: (stage.work / "tests/test_app.py").unlink(),
             told("src/app.py", "tests/test_app.py"),
         ),
-        "CI_FAILED",
+        "TEST_STEERING_CHANGED",
         failed,
     ),
     HostileCase(
