@@ -150,7 +150,8 @@ def collect(
     setting = setting or AttemptSetting()
     needed = (request.folder, *setting.carry)
     seen: SeenFiles = {}
-    is_read_here = after is None
+    # our own clone is judged while its agent still works, and read again to be landed
+    must_stay = after is None and workspace.pristine is not None
     if after is None:
         setting.tell("reading the tree")
         after = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
@@ -182,7 +183,7 @@ def collect(
     collected = CollectedFacts(facts, before, after, patch)
     if request.tests or setting.hidden_tests is not None:
         collected = _tested(workspace, collected, scratch, request, setting)
-    if is_read_here:
+    if must_stay:
         now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
         _refuse_later_writes(after, now)
     return collected
