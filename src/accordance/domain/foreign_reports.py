@@ -177,7 +177,7 @@ def read_jest(log: str, root: str = "", runner: str = JEST) -> TestReport | None
 
     `root` is the folder that file names begin with.
     """
-    documents = [found for found in _objects(log) if "testResults" in found]
+    documents = [value for value in _objects(log) if "testResults" in value]
     if not documents:
         return None
     results = []

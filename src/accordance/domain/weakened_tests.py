@@ -34,15 +34,15 @@ def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, 
     """Every test that got weaker and that the task does not let change."""
     permitted = Pins.of(task.may_change_tests or ())
     weakened = []
-    for found in (
+    for candidate in (
         *_lost(facts),
         *_removed(facts),
         *_adapted(facts),
         *_loosened(facts),
     ):
-        is_named = found.test in (task.may_change_tests or ())
-        if not is_named and found.file not in permitted:
-            weakened.append(found)
+        is_named = candidate.test in (task.may_change_tests or ())
+        if not is_named and candidate.file not in permitted:
+            weakened.append(candidate)
     return tuple(weakened)
 
 

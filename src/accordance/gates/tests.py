@@ -106,7 +106,7 @@ def _unmet_expectations(case: Case) -> Iterator[Finding]:
     """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
     unmet = unmet_expectations(case.task, case.facts)
     if unmet and case.facts.hidden is not None:
-        text = f"{len(unmet)} tests that the task names must pass and did not"
+        text = f"must pass and did not: {len(unmet)} tests that the task names"
         yield _finding("CI_FAILED", text, "hidden tests")
     elif unmet:
         text = f"must pass and did not: {listed(unmet)}"

@@ -24,6 +24,10 @@ class Bench(Protocol):
         """A folder of ours."""
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether no further test is to be run."""
+
+    @property
     def laid_in(self) -> tuple[LaidIn, ...]:
         """What stands in every copy of the judged tree."""
 

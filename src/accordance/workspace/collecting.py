@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from threading import Event
 
@@ -38,24 +37,28 @@ from accordance.workspace.errors import (
     WorkspaceError,
 )
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
+from accordance.workspace.further_runs import (
+    with_lines_reached,
+    with_other_versions,
+    with_reruns,
+)
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
 from accordance.workspace.laid_in import LaidIn, hidden_files
 from accordance.workspace.leaving import tree_left
-from accordance.workspace.lines_reached import lines_reached
-from accordance.workspace.other_versions import (
-    loosened_in,
-    new_tests_on_old_source,
-    old_tests_on_new_source,
-    old_versions,
-)
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.reruns import RerunPolicy, rerun
+from accordance.workspace.reruns import RerunPolicy
 from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
-from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
+from accordance.workspace.testing import (
+    TestRuns,
+    lay_out,
+    run_tests,
+    with_missing_report,
+    without,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +238,7 @@ def _tested(
             given = bench.given_tests(before, collected.after)
             bench = replace(bench, laid_in=given)
             results = bench.run(request.tests, tree, "judged")
+            results = with_missing_report(results, setting.test_reports)
             shown = bench.shown_logs(results, tree)
             base_runs = bench.base_runs(results, before, collected.after)
             hidden, hidden_logs = bench.hidden_runs(tree)
@@ -244,9 +248,7 @@ def _tested(
                 base_runs=base_runs,
                 given_tests=_changed_files(given, facts.changes),
             )
-            facts = bench.with_reruns(facts, tree, before, collected.after)
-            facts = bench.with_other_versions(facts, tree, before, collected.after)
-            facts = bench.with_lines_reached(facts, tree, before, collected.after)
+            facts = bench.with_further_runs(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
@@ -287,6 +289,12 @@ class _Bench:
     setting: AttemptSetting
     laid_in: tuple[LaidIn, ...] = ()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further test is to be run."""
+        stop = self.setting.stop
+        return stop is not None and stop.is_set()
+
     def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
         """Return the tests that run as the base has them."""
         patterns = self.setting.given_tests
@@ -305,7 +313,7 @@ class _Bench:
         They are laid in for these runs alone: what other runs print may be shown.
         """
         request = self.setting.hidden_tests
-        if request is None or self._is_stopped:
+        if request is None or self.is_stopped:
             return None, ()
         if not self.level.confines:
             raise WorkspaceError(
@@ -369,9 +377,8 @@ class _Bench:
         Raises IsolationUnavailable.
         """
         setting = self.setting
-        is_stopped = setting.stop is not None and setting.stop.is_set()
         commands = [run.command for run in results.runs if run.report is not None]
-        if is_stopped or not setting.compares_with_base or not commands:
+        if self.is_stopped or not setting.compares_with_base or not commands:
             return ()
 
         surroundings = {
@@ -422,70 +429,20 @@ class _Bench:
             report_files=setting.test_reports,
         )
 
-    def with_reruns(
+    def with_further_runs(
         self,
         facts: AttemptFacts,
         tree: Snapshot,
         before: Snapshot,
         after: Snapshot,
     ) -> AttemptFacts:
-        """Add what failing tests do when they are run again."""
-        policy = self.setting.reruns
-        if not policy.times or self._is_stopped:
+        """Add what is needed to say how much the tests prove."""
+        setting = self.setting
+        facts = with_reruns(self, facts, setting.reruns, tree, before, after)
+        facts = with_other_versions(self, facts, tree, before, after)
+        if not setting.traces_lines:
             return facts
-        self.setting.tell("running failed tests again, each alone")
-        numbers = count(1)
-
-        def on_head(command: str, test: str) -> TestRuns:
-            return self.run([command], tree, f"again-{next(numbers)}", only=test)
-
-        def on_base(command: str, test: str) -> TestRuns:
-            name = f"base-again-{next(numbers)}"
-            return self.run_on_base([command], before, after, name, only=test)
-
-        reruns = rerun(facts, policy, on_head, on_base)
-        return replace(facts, reruns=tuple(reruns))
-
-    @property
-    def _is_stopped(self) -> bool:
-        stop = self.setting.stop
-        return stop is not None and stop.is_set()
-
-    def with_lines_reached(
-        self,
-        facts: AttemptFacts,
-        tree: Snapshot,
-        before: Snapshot,
-        after: Snapshot,
-    ) -> AttemptFacts:
-        """Add which changed lines the tests run."""
-        if not self.setting.traces_lines or self._is_stopped:
-            return facts
-        self.setting.tell("looking which changed lines the tests run")
-        reached = lines_reached(self, facts, tree, before, after)
-        return replace(facts, lines_reached=reached)
-
-    def with_other_versions(
-        self,
-        facts: AttemptFacts,
-        tree: Snapshot,
-        before: Snapshot,
-        after: Snapshot,
-    ) -> AttemptFacts:
-        """Add what changed test files show beside the other version of the source."""
-        if self._is_stopped:
-            return facts
-        new_tests = new_tests_on_old_source(self, facts, before, after)
-        facts = replace(facts, new_tests=new_tests)
-        old = old_versions(self, facts.changes, before, after)
-        if old is None:
-            return facts
-        loosened = loosened_in(self.workspace, facts.changes, old, after)
-        return replace(
-            facts,
-            old_tests=old_tests_on_new_source(self, facts, old, tree),
-            loosened=tuple(loosened),
-        )
+        return with_lines_reached(self, facts, tree, before, after)
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.
@@ -499,9 +456,7 @@ class _Bench:
             return results.logs
 
         commands = _failed_without(results, forbidden)
-        stop = self.setting.stop
-        is_stopped = stop is not None and stop.is_set()
-        if not commands or is_stopped:
+        if not commands or self.is_stopped:
             return (None,) * len(results.runs)
 
         permitted = {

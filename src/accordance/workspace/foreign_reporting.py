@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import CommandRun, IsolationLevel
+from accordance.domain.facts import IsolationLevel
 from accordance.domain.findings import listed
 from accordance.domain.foreign_reports import JUNIT, READERS, read_junit
 from accordance.domain.test_results import TestReport
@@ -40,16 +39,10 @@ def report_of_run(
     return None
 
 
-def with_missing_report(
-    runs: Iterable[CommandRun], files: Sequence[str]
-) -> list[CommandRun]:
-    """Return the runs; where none has left a report, each lacks it."""
-    done = list(runs)
-    if any(run.report is not None for run in done):
-        return done
+def missing_report(files: Sequence[str]) -> TestReport:
+    """The report of a command that should have written one, and has not."""
     reason = f"no report of tests was written to {listed(files)}"
-    missing = TestReport(JUNIT, incomplete=reason, written_by_run=True)
-    return [replace(run, report=missing) for run in done]
+    return TestReport(JUNIT, incomplete=reason, written_by_run=True)
 
 
 def _contents(work: Path, files: Sequence[str]) -> Iterator[bytes]:

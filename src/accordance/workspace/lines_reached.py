@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 from accordance.domain.changed_code import Statement, changed_statements, never_run
-from accordance.domain.facts import AttemptFacts, ChangedLines, EntryKind, Snapshot
+from accordance.domain.facts import (
+    AttemptFacts,
+    ChangedLines,
+    Ending,
+    EntryKind,
+    Snapshot,
+)
 from accordance.domain.test_proof import changed_source
 from accordance.domain.test_streams import IN_ONE_PROCESS
 from accordance.workspace.base_tests import base_files
@@ -30,7 +36,7 @@ def lines_reached(
     commands = []
     for run in facts.runs:
         is_python = run.report is not None and run.report.runner in IN_ONE_PROCESS
-        if is_python:
+        if is_python and run.ending is Ending.EXITED:
             commands.append(run.command)
     changed = _changed_files(bench, facts, before, after)
     if not commands or not changed:

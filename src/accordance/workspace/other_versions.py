@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from accordance.domain.facts import (
     AttemptFacts,
     ChangeSet,
+    Ending,
     EntryKind,
     LoosenedTest,
     OtherVersionRuns,
@@ -85,13 +86,14 @@ def new_tests_on_old_source(
 
 
 def _compared_commands(facts: AttemptFacts) -> list[str]:
-    """The commands whose tests were reported on both sides."""
+    """The commands that ended by themselves, with reports on both sides."""
     known = {run.command for run in facts.base_runs}
-    return [
-        run.command
-        for run in facts.runs
-        if run.report is not None and run.command in known
-    ]
+    commands = []
+    for run in facts.runs:
+        is_over = run.report is not None and run.ending is Ending.EXITED
+        if is_over and run.command in known:
+            commands.append(run.command)
+    return commands
 
 
 def loosened_in(

@@ -30,7 +30,7 @@ from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import directories, is_executable, parents, plain_mode
 from accordance.workspace.fetching import fetch
-from accordance.workspace.foreign_reporting import report_of_run, with_missing_report
+from accordance.workspace.foreign_reporting import missing_report, report_of_run
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.laid_in import LaidIn
@@ -237,9 +237,17 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         places.append(log)
 
     named = sorted(changed)[:_MAX_NAMED]
-    if report_files:
-        runs = with_missing_report(runs, report_files)
     return TestRuns(tuple(runs), tuple(places), tuple(named), tuple(lines))
+
+
+def with_missing_report(results: TestRuns, files: Sequence[str]) -> TestRuns:
+    """Where reports are to be written, and no command has left any, each lacks it."""
+    has_report = any(run.report is not None for run in results.runs)
+    if has_report or not files:
+        return results
+    missing = missing_report(files)
+    runs = [replace(run, report=missing) for run in results.runs]
+    return replace(results, runs=tuple(runs))
 
 
 def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:

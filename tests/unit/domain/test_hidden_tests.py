@@ -124,7 +124,7 @@ def test_expected_tests_may_be_hidden_and_are_not_named() -> None:
 
     assert findings(facts(PASSED), fail_to_pass=met) == []
     assert findings(facts(PASSED), fail_to_pass=unmet) == [
-        ("CI_FAILED", "1 tests that the task names must pass and did not")
+        ("CI_FAILED", "must pass and did not: 1 tests that the task names")
     ]
 
 

@@ -58,7 +58,7 @@ def facts(
 
 def named(given: AttemptFacts, **task: object) -> list[tuple[str, str]]:
     """The tests that got weaker, and how."""
-    return [(found.test, found.how) for found in weakened_tests(a_task(**task), given)]
+    return [(weak.test, weak.how) for weak in weakened_tests(a_task(**task), given)]
 
 
 def test_tests_whose_old_version_passes_are_as_strong_as_before() -> None:
@@ -183,4 +183,4 @@ def test_given_tests_ran_and_may_still_not_go() -> None:
 def test_earlier_evidence_knows_the_file_of_a_test_by_its_id_alone() -> None:
     given = replace(facts(tests=(OF_UNITTEST,)), runs=(run({A: P}),), version=2)
 
-    assert [found.file for found in weakened_tests(a_task(), given)] == [OF_UNITTEST]
+    assert [weak.file for weak in weakened_tests(a_task(), given)] == [OF_UNITTEST]
