@@ -17,15 +17,17 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
 
 from coverage import CoverageData
+from tools import test_times
 
 from tests.acceptance.standby import BY_TEST
 
@@ -50,10 +52,12 @@ MOST_TESTS = 60
 """Tests run against one mutant: the nearest to it. More cost time and rarely see more."""
 ONLY_IMPORTED = ""
 """How coverage calls what runs outside of every test."""
-PASSED, NOTICED = 0, (1, 2)
-"""What pytest returns: all passed; some failed, or could not even be collected."""
+PASSED = 0
+NOTICED = (1, 2, -signal.SIGXCPU)
+"""How pytest ends: some failed, or could not even be collected, or it never ends."""
 SECONDS = 300
-"""A mutant that takes longer runs for ever, and so is noticed."""
+CPU_SECONDS = 20
+"""A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -167,24 +171,39 @@ def source_of(mutant: Mutant) -> str:
     return ast.unparse(ast.fix_missing_locations(Change().visit(tree)))
 
 
-def tests_by_line(tests: tuple[str, ...]) -> CoverageData:
+@dataclass(frozen=True)
+class Measured:
+    """Which tests run which line, and how long each test takes."""
+
+    data: CoverageData
+    seconds: Mapping[str, float]
+
+
+def tests_by_line(tests: tuple[str, ...]) -> Measured:
     """Measure which of these tests run which line.
 
     Kept while neither sources nor tests change.
     """
     place = KEPT / f"lines-{_fingerprint(tests)}"
+    times = place.with_name(f"{place.name}.json")
     if not place.exists():
         KEPT.mkdir(exist_ok=True)
         sys.stderr.write("measuring which tests run which line ...\n")
         command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", *tests]
         command += ["--cov", "--cov-context=test", "--cov-report="]
-        environment = {**os.environ, "COVERAGE_FILE": str(place), BY_TEST: "1"}
+        command += ["-p", "tools.test_times"]
+        environment = {
+            **os.environ,
+            "COVERAGE_FILE": str(place),
+            test_times.FILE: str(times),
+            BY_TEST: "1",
+        }
         subprocess.run(
             command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr
         )
     data = CoverageData(str(place))
     data.read()
-    return data
+    return Measured(data, json.loads(times.read_text(encoding="utf-8")))
 
 
 def _fingerprint(tests: tuple[str, ...]) -> str:
@@ -195,15 +214,15 @@ def _fingerprint(tests: tuple[str, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
-def tests_of(data: CoverageData, mutant: Mutant) -> list[str] | None:
-    """The tests that run a mutant's line, nearest first; None if only an import does."""
-    by_line = data.contexts_by_lineno(str(mutant.path))
+def tests_of(by_line: Mapping[int, list[str]], mutant: Mutant) -> list[str] | None:
+    """The nearest tests that run a mutant's line; None if only an import does."""
     measured = [by_line[line] for line in mutant.lines if line in by_line]
     contexts = set(measured[0]) if measured else set()
     if contexts == {ONLY_IMPORTED}:
         return None
     names = {context.rpartition("|")[0] for context in contexts - {ONLY_IMPORTED}}
-    return sorted(names, key=lambda name: (_distance(name, mutant), name))
+    nearest = sorted(names, key=lambda name: (_distance(name, mutant), name))
+    return nearest[:MOST_TESTS]
 
 
 def _distance(test: str, mutant: Mutant) -> int:
@@ -229,12 +248,22 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
         module.write_text(source_of(mutant), encoding="utf-8")
         Path(cache_from_source(module)).unlink(missing_ok=True)
 
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += tests[:MOST_TESTS]
+        command = ["sh", "-c", f'ulimit -S -t {CPU_SECONDS}; exec "$@"', "sh"]
+        command += [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+        ]
+        command += tests
         environment = {
             **os.environ,
             "PYTHONPATH": str(broken),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "HYPOTHESIS": "unshrunk",
         }
         try:
             done = subprocess.run(
@@ -268,11 +297,12 @@ def main(words: list[str]) -> None:
     parser.add_argument("--tests", nargs="+", default=DEFAULT_TESTS)
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args(words)
-    data = tests_by_line(tuple(options.tests))
-    chosen = _chosen(options.modules, data, options.count, options.seed)
+    measured = tests_by_line(tuple(options.tests))
+    chosen = _chosen(options.modules, measured.data, options.count, options.seed)
     survived = []
     for number, (mutant, tests) in enumerate(chosen, 1):
-        noticed = is_noticed(mutant, tests)
+        quickest_first = sorted(tests, key=lambda test: measured.seconds.get(test, 0.0))
+        noticed = is_noticed(mutant, quickest_first)
         where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
         mark = "killed  " if noticed else "SURVIVED"
         sys.stderr.write(
@@ -300,8 +330,9 @@ def _chosen(
         place = SOURCE / "accordance" / name
         paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
         for path in paths:
+            by_line = data.contexts_by_lineno(str(path))
             for mutant in mutants_of(path):
-                tests = tests_of(data, mutant)
+                tests = tests_of(by_line, mutant)
                 if tests is not None:
                     candidates.append((mutant, tests))
     dice = random.Random(seed)
