@@ -180,9 +180,6 @@ def _inside(schema: Schema, step: Step) -> Schema | None:
     inner: Schema | None = None
     if "oneOf" in schema:
         inner = kinds_in(schema).get(str(step))
-    elif "anyOf" in schema:
-        member = _only_member(schema)
-        inner = _inside(member, step) if member is not None else None
     elif "properties" in schema:
         inner = schema["properties"].get(step)
     elif schema.get("type") == "object":
