@@ -56,7 +56,7 @@ ONLY_IMPORTED = ""
 PASSED = 0
 NOTICED = (1, 2, 4, -signal.SIGXCPU)
 """How pytest ends: a test failed, or could not be collected, or is gone; or it never ends."""
-SECONDS = 300
+SECONDS = 900
 CPU_SECONDS = 20
 """A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
 

@@ -40,7 +40,7 @@ def first_fault(
     An unknown key comes before a missing one, for it may be that key, misspelt. `table`
     names the table that the model describes, where it is not the whole file.
     """
-    faults = error.errors(include_url=False)
+    faults = error.errors()
     fault = faults[0]
     for other in faults:
         if other["type"] == "extra_forbidden":
