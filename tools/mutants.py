@@ -50,7 +50,8 @@ DEFAULT_TESTS = (
 )
 """Those that say what the default modules must do, the cheapest first."""
 MOST_TESTS = 60
-"""Tests run against one mutant: the nearest to it. More cost time and rarely see more."""
+MOST_TEST_SECONDS = 20
+"""Of the tests run against one mutant, the nearest to it. More rarely see more."""
 ONLY_IMPORTED = ""
 """How coverage calls what runs outside of every test."""
 PASSED = 0
@@ -179,6 +180,16 @@ class Measured:
     data: CoverageData
     seconds: Mapping[str, float]
 
+    def worthwhile(self, tests: list[str]) -> list[str]:
+        """As many of the first tests as time allows, the quickest first."""
+        chosen: list[str] = []
+        seconds_left = float(MOST_TEST_SECONDS)
+        for test in tests[:MOST_TESTS]:
+            if seconds_left > 0:
+                chosen.append(test)
+                seconds_left -= self.seconds.get(test, 0.0)
+        return sorted(chosen, key=lambda test: self.seconds.get(test, 0.0))
+
 
 def tests_by_line(tests: tuple[str, ...]) -> Measured:
     """Measure which of these tests run which line.
@@ -216,14 +227,13 @@ def _fingerprint(tests: tuple[str, ...]) -> str:
 
 
 def tests_of(by_line: Mapping[int, list[str]], mutant: Mutant) -> list[str] | None:
-    """The nearest tests that run a mutant's line; None if only an import does."""
+    """The tests that run a mutant's line, nearest first; None if only an import does."""
     measured = [by_line[line] for line in mutant.lines if line in by_line]
     contexts = set(measured[0]) if measured else set()
     if contexts == {ONLY_IMPORTED}:
         return None
     names = {context.rpartition("|")[0] for context in contexts - {ONLY_IMPORTED}}
-    nearest = sorted(names, key=lambda name: (_distance(name, mutant), name))
-    return nearest[:MOST_TESTS]
+    return sorted(names, key=lambda name: (_distance(name, mutant), name))
 
 
 def _distance(test: str, mutant: Mutant) -> int:
@@ -302,8 +312,7 @@ def main(words: list[str]) -> None:
     chosen = _chosen(options.modules, measured.data, options.count, options.seed)
     survived = []
     for number, (mutant, tests) in enumerate(chosen, 1):
-        quickest_first = sorted(tests, key=lambda test: measured.seconds.get(test, 0.0))
-        noticed = is_noticed(mutant, quickest_first)
+        noticed = is_noticed(mutant, measured.worthwhile(tests))
         where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
         mark = "killed  " if noticed else "SURVIVED"
         sys.stderr.write(

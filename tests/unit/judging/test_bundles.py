@@ -29,8 +29,8 @@ def test_a_bundle_is_written_once(tmp_path: Path) -> None:
     (tmp_path / FOLDER / "attempt-2").mkdir(parents=True)
     with pytest.raises(AttemptJudged, match="attempt 2 was judged before"):
         free_place(tmp_path, TASK_ID, 2)
-    assert free_place(tmp_path, TASK_ID, 1)
-    assert free_place(tmp_path, TASK_ID, 2, "w1")
+    assert free_place(tmp_path, TASK_ID, 1).name == "attempt-1"
+    assert free_place(tmp_path, TASK_ID, 2, "w1").name == "attempt-2-run-w1"
 
 
 @pytest.mark.parametrize("name", ["artifacts", FOLDER, f"{FOLDER}/attempt-1"])
