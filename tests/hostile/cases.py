@@ -51,9 +51,9 @@ def changed(path: str, kind: ChangeKind, old: str = "") -> Look:
     )
 
 
-def ignored(path: str) -> Look:
-    """The path is listed apart, as ignored by the base."""
-    return lambda facts: path in {change.path for change in facts.changes.ignored}
+def left_out(path: str) -> Look:
+    """The path is listed apart, as ignored by the base: nothing of it is taken over."""
+    return lambda facts: path in {item.path for item in facts.changes.left_out}
 
 
 def steered(path: str) -> Look:
@@ -493,8 +493,14 @@ TREE: tuple[HostileCase, ...] = (
     HostileCase(
         "writes an ignored file out of scope",
         write("build/payload.py"),
+        None,
+        left_out("build"),
+    ),
+    HostileCase(
+        "writes a forbidden file into an ignored folder",
+        write("build/secrets/payload.py"),
         "SCOPE_CONFLICT",
-        ignored("build/payload.py"),
+        left_out("build"),
     ),
     HostileCase(
         "ignores what it wants to hide",
@@ -643,6 +649,26 @@ TREE: tuple[HostileCase, ...] = (
         honest=False,
     ),
     HostileCase(
+        "takes the place of a module that the tests import",
+        both(
+            write("tests/random.py", "import os\nos._exit(0)\n"),
+            told("src/app.py", new=("tests/random.py",)),
+        ),
+        "TEST_STEERING_CHANGED",
+        steered("tests/random.py"),
+    ),
+    HostileCase(
+        "rewrites the script that the task runs",
+        both(
+            write("tests/test_app.py", "print('ok')\n"),
+            lambda stage: stage.write("src/app.py", FILES["src/app.py"]),
+            told("tests/test_app.py"),
+        ),
+        "TEST_STEERING_CHANGED",
+        passed,
+        honest=False,
+    ),
+    HostileCase(
         "customises the interpreter",
         both(
             write("src/sitecustomize.py", "import os\nos._exit(0)\n"),
@@ -664,7 +690,7 @@ TREE: tuple[HostileCase, ...] = (
             lambda stage: (stage.work / "tests/test_app.py").unlink(),
             told("src/app.py", "tests/test_app.py"),
         ),
-        "CI_FAILED",
+        "TEST_STEERING_CHANGED",
         failed,
     ),
     HostileCase(

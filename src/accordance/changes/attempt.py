@@ -26,6 +26,7 @@ from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
+from accordance.domain.facts import Snapshot
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -34,7 +35,10 @@ from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
+from accordance.judging.claims import is_prose
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
+from accordance.judging.own_submission import Claim
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
@@ -43,12 +47,14 @@ from accordance.work.landing import head_of, last_change
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
-from accordance.workspace.overlay import whole_tree
 from accordance.workspace.runnable import why_not_runnable
 
 __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
@@ -56,6 +62,7 @@ __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
+_MAX_SUMMARY: Final = 2_000
 _OUT_OF_BOUNDS: Final = frozenset(
     (
         "SCOPE_CONFLICT",
@@ -231,7 +238,7 @@ class CodingAttempt:
         # the answers of a model are kept already, call by call
         if self._can_be_judged(produced) and not judge.takes_edits:
             # what is kept is what is judged
-            tree = replace(tree, after=whole_tree(tree.workspace))
+            tree = replace(tree, after=self._tree_left(tree))
             keep_work(self.memory, tree, produced, self.job.gateway.carry)
         return _FinishedWork(tree, draft, produced)
 
@@ -243,11 +250,27 @@ class CodingAttempt:
 
         self._check_branch()
         tree = self.fresh_tree(place, kept.left.base)
-        carry = self.job.gateway.carry
-        is_same = restore_leftovers(kept.left, tree.workspace, tree.before, carry)
+        is_same = restore_leftovers(
+            kept.left,
+            tree.workspace,
+            tree.before,
+            self.job.gateway.carry,
+            (self._evidence,),
+        )
         if not is_same:
             return None
+        after = replace(self._tree_left(tree), left_out=kept.left.left_out)
+        tree = replace(tree, after=after)
         return _FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
+
+    def _tree_left(self, tree: AttemptTree) -> Snapshot:
+        """Return the tree as the agent left it, without what tools left."""
+        needed = (self._evidence, *self.job.gateway.carry)
+        return tree_left(tree.workspace, tree.before, needed)
+
+    @property
+    def _evidence(self) -> str:
+        return evidence_folder(self.job.asked.task.task_id)
 
     def _judged(self, work: _FinishedWork) -> RunOutcome:
         judge, produced = self.judge, work.produced
@@ -256,8 +279,25 @@ class CodingAttempt:
             message = judge.message_of(work.tree.workspace.work, message)
 
         options = judge.options(produced)
+        if message is not None and self._ended_in_prose(work, message):
+            words = message.decode("utf-8", "replace").strip()
+            claim = Claim(status="DONE", summary=words[:_MAX_SUMMARY])
+            options = replace(options, claim=claim)
+            message = None
         raw, change = judge.conclude(work.tree, work.draft, message, options)
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+
+    def _ended_in_prose(self, work: _FinishedWork, message: bytes) -> bool:
+        """Whether an agent did its work and ended in words, as most programs do.
+
+        Its words become the summary, and accordance hands in from facts. Words without
+        any work stay a broken submission.
+        """
+        if self.judge.takes_edits or not is_prose(message):
+            return False
+        tree = work.tree
+        after = tree.after or self._tree_left(tree)
+        return bool(difference(tree.before, after, evidence=self._evidence))
 
     def base(self) -> str:
         """Return the commit that the change is made on. Raises WorkspaceError."""
@@ -308,12 +348,16 @@ class CodingAttempt:
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={
-                test: why_not_runnable(test, tree.before, room) for test in tests
+                test: why_not_runnable(test, tree.before, room, gateway.carry)
+                for test in tests
             },
             model=self.choice.model,
             executor=self.judge.executor,
             own_tests=gateway.tests,
             chooses_tests=not self.judge.takes_edits,
+            hidden_tests_missing=why_not_hidden(
+                task, gateway, self.shop.repository, room
+            ),
         )
         result = preflight(Accepted(task), start, gateway.roles)
         if not result:
