@@ -16,6 +16,7 @@ from textwrap import dedent
 import pytest
 
 from accordance import judge
+from tests.hostile.conftest import Score
 from tests.hostile.stage import git
 
 pytestmark = pytest.mark.skipif(
@@ -122,6 +123,7 @@ HONEST = [
     ),
     Change("nothing-to-do", "unittest", "CI_FAILED", {}, {"allow_no_change": True}),
 ]
+STEERS = "TEST_STEERING_CHANGED"
 EXITS = "TESTS_NOT_RUN"
 TAMPERS = "TEST_RUN_TAMPERED"
 WEAKENS = "TESTS_WEAKENED"
@@ -191,8 +193,8 @@ HOSTILE = [
             """
         ),
     ),
-    Change("shadow", "pytest", EXITS, {"src/pytest.py": "raise SystemExit(0)\n"}),
-    Change("shadow", "unittest", EXITS, {"unittest.py": "raise SystemExit(0)\n"}),
+    Change("shadow", "pytest", STEERS, {"src/pytest.py": "raise SystemExit(0)\n"}),
+    Change("shadow", "unittest", STEERS, {"unittest.py": "raise SystemExit(0)\n"}),
     Change(
         "test-removed",
         "pytest",
@@ -275,17 +277,21 @@ def _needs(change: Change) -> None:
 
 @pytest.mark.parametrize("change", HONEST, ids=str)
 def test_an_honest_change_is_judged_by_its_tests(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code
 
 
 @pytest.mark.parametrize("change", HOSTILE, ids=str)
 def test_a_run_that_was_talked_into_green_is_seen(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code

@@ -22,6 +22,7 @@ from accordance.changes.commission import Commission
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import ProvisionalJudge
+from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
@@ -35,6 +36,7 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.claims import is_prose
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
 from accordance.judging.own_submission import Claim
 from accordance.judging.task_input import PreflightFailed, read_task
@@ -209,8 +211,11 @@ class CodingAttempt:
                 discard(place)
 
     def _can_be_judged(self, produced: RunOutcome) -> bool:
-        """Whether there is a message, or an agent that left its work without one."""
-        if produced.raw is not None:
+        """Whether there is a message, or an agent that left its work without one.
+
+        An agent that has gone around the gate is judged however its run ended.
+        """
+        if produced.raw is not None or breaches_in(produced):
             return True
         return produced.fault is Fault.SILENT and not self.judge.takes_edits
 
@@ -227,7 +232,8 @@ class CodingAttempt:
         # the executor sees what tests print, so they may read no more than it does
         options = replace(judge.options(), forbids=self._sight.forbids)
         with ProvisionalJudge(tree, options, partial(judge.judge, draft)) as opinion:
-            produced = do(work, opinion)
+            watch = RepositoryWatch.over(self.shop.repository)
+            produced = watch.report_in(do(work, opinion))
 
         # the answers of a model are kept already, call by call
         if self._can_be_judged(produced) and not judge.takes_edits:
@@ -349,6 +355,9 @@ class CodingAttempt:
             executor=self.judge.executor,
             own_tests=gateway.tests,
             chooses_tests=not self.judge.takes_edits,
+            hidden_tests_missing=why_not_hidden(
+                task, gateway, self.shop.repository, room
+            ),
         )
         result = preflight(Accepted(task), start, gateway.roles)
         if not result:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from accordance.domain.briefing import briefing
-from accordance.domain.escalation import Level, Step
+from accordance.domain.escalation import LadderStep, Level
 from accordance.domain.findings import Finding, Gate, with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, State, Waiting
@@ -34,7 +34,7 @@ def found(
         checks=ALL_WELL,
         findings=(Finding(gate, code, "it is so", ("Which list?",)),),
         reason_code=code,
-        step=Step(level),
+        step=LadderStep(level),
         uses_attempt=uses_attempt,
     )
 
@@ -78,7 +78,7 @@ def test_a_person_is_told_which_role_could_do_it() -> None:
     """Nobody is given more rights by a ladder."""
     verdict = replace(
         found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.ROLE_ESCALATION),
-        step=Step(Level.ROLE_ESCALATION, role="executor"),
+        step=LadderStep(Level.ROLE_ESCALATION, role="executor"),
     )
     ask = rule_submission(verdict, FRESH, Fuses()).ask
     assert ask is not None
@@ -116,9 +116,10 @@ def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes
         "pins": {"allowed_paths": ["src/**"]},
         "allowedTests": ["make test"],
     }
-    pieces = {piece.name: piece.text for piece in briefing({**told, "change": change})}
-    assert "src/**" in pieces["change"]
-    assert "artifacts/t/submit.json" in pieces["change"]
+    pieces = {piece.name: piece for piece in briefing({**told, "change": change})}
+    assert "src/**" in pieces["change"].text
+    assert "artifacts/t/submit.json" in pieces["change"].text
+    assert not pieces["change"].is_data  # the pins bind, so they instruct
     assert "change" not in {piece.name for piece in briefing(told)}
     spoken = {
         **told,
