@@ -438,8 +438,10 @@ def test_what_has_no_content_is_not_examined_further(
 ) -> None:
     """Nobody could read it, so it is lacking and nothing else."""
     evidence = some_evidence(**{name: spoilt})
-    part = "selftest" if name == "selftest_log" else "patch"
-    unread = replace(evidence, **{part: None})
+    if name == "selftest_log":
+        unread = replace(evidence, selftest=None)
+    else:
+        unread = replace(evidence, patch=None)
     case = a_case(facts=replace(FACTS, evidence=unread))
     [finding] = GATES[Gate.EVIDENCE](case).findings
     assert finding.about == (name,)
