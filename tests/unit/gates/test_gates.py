@@ -440,7 +440,8 @@ def test_what_has_no_content_is_not_examined_further(
     """Nobody could read it, so it is lacking and nothing else."""
     evidence = some_evidence(**{name: spoilt})
     part = "selftest" if name == "selftest_log" else "patch"
-    unread = replace(evidence, **{part: None})
+    nothing_read: dict[str, Any] = {part: None}
+    unread = replace(evidence, **nothing_read)
     case = a_case(facts=replace(FACTS, evidence=unread))
     [finding] = GATES[Gate.EVIDENCE](case).findings
     assert finding.about == (name,)
