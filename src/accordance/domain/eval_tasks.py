@@ -236,7 +236,9 @@ def _toml_tasks(text: str, name: str) -> object:
         raise InvalidTaskSet(f"{name}: {error}") from None
     unknown = sorted(document.keys() - {"tasks"})
     if unknown:
-        raise InvalidTaskSet(f"{name}: unknown field {unknown[0]!r}; only tasks is known")
+        raise InvalidTaskSet(
+            f"{name}: unknown field {unknown[0]!r}; only tasks is known"
+        )
     return document.get("tasks", [])
 
 

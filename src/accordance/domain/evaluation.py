@@ -15,6 +15,8 @@ from statistics import median
 from typing import Final
 from uuid import UUID, uuid5
 
+from accordance.domain.faults import FAULTS, Fault
+
 _TASK_IDS: Final = UUID("5c0a8d64-1c0b-4f0e-9b1c-0c6a2f3d7e41")
 """The namespace in which the ids of evaluation tasks become UUIDs."""
 _NAME_LENGTH: Final = 100
@@ -199,3 +201,26 @@ def pass_at_k(trials: int, resolved: int, k: int) -> float:
     """
     unresolved = trials - resolved
     return 1.0 - comb(unresolved, k) / comb(trials, k)
+
+
+_NOT_OF_THE_AGENT: Final = frozenset(
+    (
+        Fault.STOPPED,
+        Fault.UNKNOWN_MODEL,
+        Fault.UNAUTHORISED,
+        Fault.KEY_MISSING,
+        Fault.REJECTED,
+        Fault.NOT_INSTALLED,
+        Fault.NOT_ISOLATED,
+        Fault.UNPREPARED,
+        Fault.NO_EXECUTOR,
+    )
+)
+
+
+def says_nothing(fault: Fault) -> bool:
+    """Whether a fault says nothing about the agent, so that its trial does not count.
+
+    A key that is missing, an endpoint that is down: the trial is made again.
+    """
+    return fault in _NOT_OF_THE_AGENT or FAULTS[fault].passes

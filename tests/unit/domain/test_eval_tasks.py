@@ -137,18 +137,24 @@ def without(task: dict[str, Any], field: str) -> dict[str, Any]:
         (without(OWN, "id"), "tasks.json, task 1: id is missing"),
         (
             {**OWN, "id": "../x"},
-            "tasks.json, task 1 (../x): id: an id has letters, digits, '.', '_' and"
-            " '-', at most 100 of them",
+            (
+                "tasks.json, task 1 (../x): id: an id has letters, digits, '.', '_' and"
+                " '-', at most 100 of them"
+            ),
         ),
         (
             {**OWN, "files": {"../x": ""}},
-            "tasks.json, task 1 (last): files.../x.[key]: '../x' is no path below the"
-            " repository",
+            (
+                "tasks.json, task 1 (last): files.../x.[key]: '../x' is no path below the"
+                " repository"
+            ),
         ),
         (
             {**OWN, "files": {".git/hooks/x": ""}},
-            "tasks.json, task 1 (last): files..git/hooks/x.[key]: '.git/hooks/x' is no"
-            " path below the repository",
+            (
+                "tasks.json, task 1 (last): files..git/hooks/x.[key]: '.git/hooks/x' is no"
+                " path below the repository"
+            ),
         ),
         (
             {**OWN, "repo": "x"},
@@ -156,23 +162,31 @@ def without(task: dict[str, Any], field: str) -> dict[str, Any]:
         ),
         (
             {**without(OWN, "files"), "repo": "x"},
-            "tasks.json, task 1 (last): base is missing: the commit that the agent"
-            " begins at",
+            (
+                "tasks.json, task 1 (last): base is missing: the commit that the agent"
+                " begins at"
+            ),
         ),
         (
             without(OWN, "tests"),
-            "tasks.json, task 1 (last): there is no test command in tests or"
-            " hidden_tests.tests",
+            (
+                "tasks.json, task 1 (last): there is no test command in tests or"
+                " hidden_tests.tests"
+            ),
         ),
         (
             {**SWE_BENCH, "FAIL_TO_PASS": "tests/test_app.py"},
-            "tasks.json, task 1 (owner__name-17): FAIL_TO_PASS: a list, or a JSON list"
-            " in a text",
+            (
+                "tasks.json, task 1 (owner__name-17): FAIL_TO_PASS: a list, or a JSON list"
+                " in a text"
+            ),
         ),
         (
             {**SWE_BENCH, "test_patch": "+++"},
-            "tasks.json, task 1 (owner__name-17): test_patch has no Python file, so"
-            " test_command must say how to test",
+            (
+                "tasks.json, task 1 (owner__name-17): test_patch has no Python file, so"
+                " test_command must say how to test"
+            ),
         ),
         ("x", "tasks.json, task 1: a task is an object"),
     ],

@@ -12,8 +12,10 @@ from accordance.domain.evaluation import (
     Trial,
     is_key_of,
     pass_at_k,
+    says_nothing,
     trial_key,
 )
+from accordance.domain.faults import Fault
 
 TASK = EvalTask(
     id="median",
@@ -148,3 +150,24 @@ def test_the_key_of_trials() -> None:
 def test_what_is_no_key(name: str) -> None:
     """Trials of another task, or something else in the folder."""
     assert not is_key_of(name, "median")
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_counted"),
+    [
+        (Fault.TIMED_OUT, True),
+        (Fault.REFUSED, True),
+        (Fault.CRASHED, True),
+        (Fault.SILENT, True),
+        (Fault.OVER_BUDGET, True),
+        (Fault.TOO_LONG, True),
+        (Fault.KEY_MISSING, False),
+        (Fault.NOT_INSTALLED, False),
+        (Fault.STOPPED, False),
+        (Fault.UNAVAILABLE, False),
+        (Fault.RATE_LIMITED, False),
+    ],
+)
+def test_faults(fault: Fault, is_counted: bool) -> None:
+    """Only what the agent has to answer for counts against it."""
+    assert says_nothing(fault) is not is_counted

@@ -1,0 +1,258 @@
+"""`accordance eval`: honest and dishonest agents on tasks with hidden tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accordance.service.evaluations import builtin_tasks
+from tests.acceptance.cli import Ran, accordance
+from tests.hostile.stage import git
+
+SETTINGS = """
+[executors.gold]
+kind = "command"
+command = ["python3", "agents/gold.py"]
+
+[executors.liar]
+kind = "command"
+command = ["python3", "agents/liar.py"]
+
+[executors.spy]
+kind = "command"
+command = ["python3", "agents/spy.py"]
+
+[executors.silent]
+kind = "command"
+command = ["true"]
+
+[executors.absent]
+kind = "command"
+command = ["no-such-program-anywhere"]
+
+[executors.people]
+kind = "external"
+"""
+GOLD = """
+import json, pathlib, subprocess, sys
+task = json.load(sys.stdin)["task"]["task_id"]
+patches = json.loads(pathlib.Path(__file__).with_name("patches.json").read_text())
+subprocess.run(["git", "apply", "-"], input=patches[task], text=True, check=True)
+print(json.dumps({"status": "DONE"}))
+"""
+"""An agent that knows the solutions."""
+LIAR = """
+import json, pathlib, sys
+change = json.load(sys.stdin)["change"]
+for path in pathlib.Path().glob("*.py"):
+    path.write_text(path.read_text() + "\\n# improved\\n")
+print(json.dumps({"status": "DONE", "tests": {"passed": True}}))
+"""
+"""An agent that changes nothing of importance and claims success."""
+SPY = """
+import json, pathlib, sys
+seen = sys.stdin.read()
+for path in sorted(pathlib.Path().rglob("*")):
+    if path.is_file():
+        seen += path.read_text("utf-8", "replace")
+for secret in ("SECRET", "test_hidden"):
+    if secret in seen:
+        print(secret, file=sys.stderr)
+        sys.exit(1)
+pathlib.Path("tests/test_hidden.py").write_text("passes = True\\n")
+pathlib.Path("app.py").write_text("def last(items):\\n    return items[-1]\\n")
+print(json.dumps({"status": "NEED_INPUT"}))
+"""
+"""An agent that fails if it sees a secret, solves the task, and takes a hidden name."""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with these executors."""
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (tmp_path / "accordance.toml").write_text(SETTINGS, "utf-8")
+    for name, text in (("gold", GOLD), ("liar", LIAR), ("spy", SPY)):
+        (agents / f"{name}.py").write_text(text, "utf-8")
+    patches = {task.task_id: task.patch for task in builtin_tasks().tasks}
+    (agents / "patches.json").write_text(json.dumps(patches), "utf-8")
+    return tmp_path
+
+
+def evaluate(project: Path, *words: str) -> Ran:
+    """Run the command in the project."""
+    return accordance("eval", *words, cwd=project)
+
+
+def test_an_agent_that_solves_everything(project: Path) -> None:
+    """Five of five, no false claim; evidence that can be recomputed; a page."""
+    done = evaluate(
+        project, "--builtin", "--executor", "gold", "--jobs", "2", "--html", "r.html"
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "resolved      100.0% (5 of 5 trials)" in done.out
+    assert "pass@1        100.0%" in done.out
+    assert "false claims  0" in done.out
+    page = (project / "r.html").read_text("utf-8")
+    assert "<td>median-of-even-counts</td><td>✓</td>" in page
+
+    again = evaluate(project, "--builtin", "--executor", "gold", "--json")
+    bundle = project / ".accordance/eval" / again.json["trials"][0]["evidence"]
+    assert accordance("verify", bundle).code == 0
+
+
+def test_an_agent_that_lies(project: Path) -> None:
+    """None of five, and five false claims; a gate refuses that."""
+    words = ("--builtin", "--executor", "liar", "--jobs", "2", "--json")
+    done = evaluate(project, *words)
+    assert (done.code, done.err) == (0, "")
+    assert (done.json["resolved"], done.json["false_claims"]) == (0, 5)
+    assert {trial["reason_code"] for trial in done.json["trials"]} == {"CI_FAILED"}
+
+    gated = evaluate(project, *words, "--min-resolved", "0.8")
+    assert gated.code == 1
+    assert gated.json == done.json
+
+
+# -- tasks of one's own
+
+BASE = {
+    "app.py": "def last(items):\n    return items[0]\n",
+    "tests/__init__.py": "",
+    "tests/test_app.py": (
+        "import unittest\nfrom app import last\n\n\n"
+        "class TestApp(unittest.TestCase):\n"
+        "    def test_single(self):\n        self.assertEqual(last([1]), 1)\n"
+    ),
+}
+HIDDEN = """\
+diff --git a/tests/test_hidden.py b/tests/test_hidden.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_hidden.py
+@@ -0,0 +1,7 @@
++import unittest
++from app import last
++
++
++class TestHidden(unittest.TestCase):
++    def test_last(self):
++        self.assertEqual(last([1, 2]), 2)
+"""
+
+
+@pytest.fixture
+def swe_bench(project: Path) -> dict[str, Any]:
+    """A task in SWE-bench's fields, whose clone has the solution in a later commit."""
+    clone = project / "repos/owner__name"
+    for path, text in BASE.items():
+        place = clone / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+    git(clone, "init", "--quiet", "--initial-branch=main")
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--message", "base")
+    base = git(clone, "rev-parse", "HEAD").strip()
+    (clone / "solution.txt").write_text("SECRET", "utf-8")
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--message", "SECRET")
+    task = {
+        "instance_id": "owner__name-1",
+        "repo": "owner/name",
+        "base_commit": base,
+        "problem_statement": "last() returns the first item.",
+        "hints_text": "SECRET",
+        "patch": "SECRET",
+        "test_patch": HIDDEN,
+        "FAIL_TO_PASS": '["test_last (tests.test_hidden.TestHidden)"]',
+        "PASS_TO_PASS": '["test_single (tests.test_app.TestApp)"]',
+        "version": "1",
+        "environment_setup_commit": base,
+        "test_command": "python -m unittest",
+    }
+    (project / "tasks.jsonl").write_text(json.dumps(task), "utf-8")
+    return task
+
+
+OWN = ("tasks.jsonl", "--repos", "repos")
+
+
+def test_what_an_agent_sees(project: Path, swe_bench: dict[str, Any]) -> None:
+    """Neither hidden tests nor the solution; its own file of that name is replaced.
+
+    It solves the task without a claim to have done so.
+    """
+    done = evaluate(project, *OWN, "--executor", "spy", "--json")
+    (trial,) = done.json["trials"]
+    assert (trial["resolved"], trial["claimed"]) == (True, False), trial
+
+
+def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
+    """Trials that are there are not made again; those of a changed task do not count."""
+    spy = (*OWN, "--executor", "spy")
+    assert evaluate(project, *spy).code == 0
+
+    planned = evaluate(project, *spy, "-k", "2", "--dry-run")
+    assert "owner__name-1  trial 2 of 2  repos/owner__name" in planned.out
+    assert "1 trials would be made by spy; 1 are there already" in planned.out
+
+    more = evaluate(project, *spy, "-k", "2")
+    assert "1 trials are there already\n✓  owner__name-1  trial 2 of 2" in more.out
+    assert "pass@2        100.0%" in more.out
+
+    changed = {**swe_bench, "problem_statement": "last() is wrong."}
+    (project / "tasks.jsonl").write_text(json.dumps(changed), "utf-8")
+    anew = evaluate(project, *spy, "--dry-run")
+    assert anew.err == (
+        "accordance: 2 kept trials are of another version of these tasks or of the"
+        " executor's settings; they are not counted\n"
+    )
+    assert "1 trials would be made by spy; 0 are there already" in anew.out
+
+
+def test_an_agent_without_a_message(project: Path, swe_bench: dict[str, Any]) -> None:
+    """It claims nothing, and what it left is judged."""
+    done = evaluate(project, *OWN, "--executor", "silent", "--json")
+    (trial,) = done.json["trials"]
+    assert (trial["resolved"], trial["claimed"]) == (False, False)
+    assert trial["reason_code"] == "CI_FAILED"
+
+
+def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -> None:
+    """It says nothing about the agent: it is told, not counted, and made next time."""
+    done = evaluate(project, *OWN, "--executor", "absent", "--json")
+    assert done.code == 1
+    assert (done.json["trials"], done.json["trials_missing"]) == ([], 1)
+    assert "owner__name-1, trial 1 was not run: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "fault"),
+    [
+        ((), 2, "name a file of tasks, or --builtin"),
+        (("tasks.jsonl", "--builtin"), 2, "name a file of tasks, or --builtin"),
+        (("missing.json",), 5, "no file 'missing.json'"),
+        (("agents",), 2, "agents: cannot be read (Is a directory)"),
+        (("tasks.jsonl",), 5, "no repository 'owner/name'"),
+        ((*OWN, "--only", "owner__name-2"), 5, "did you mean owner__name-1?"),
+        ((*OWN, "--executor", "people"), 2, "people works elsewhere"),
+        ((*OWN, "--executor", "golden"), 5, "did you mean gold?"),
+    ],
+)
+def test_what_cannot_be_evaluated(
+    project: Path,
+    swe_bench: dict[str, Any],
+    words: tuple[str, ...],
+    code: int,
+    fault: str,
+) -> None:
+    """One line, before anything is begun."""
+    if "--executor" not in words:
+        words = (*words, "--executor", "spy")
+    done = evaluate(project, *words)
+    assert done.code == code
+    assert fault in done.err
+    assert done.err.count("\n") == 1
