@@ -186,6 +186,7 @@ def test_what_an_agent_sees(project: Path, swe_bench: dict[str, Any]) -> None:
     It solves the task without a claim to have done so.
     """
     done = evaluate(project, *OWN, "--executor", "spy", "--json")
+    assert done.code == 0, done.err
     (trial,) = done.json["trials"]
     assert (trial["resolved"], trial["claimed"]) == (True, False), trial
 
@@ -196,7 +197,7 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
     assert evaluate(project, *spy).code == 0
 
     planned = evaluate(project, *spy, "-k", "2", "--dry-run")
-    assert "owner__name-1  trial 2 of 2  repos/owner__name" in planned.out
+    assert f"owner__name-1  trial 2 of 2  {project}/repos/owner__name" in planned.out
     assert "1 trials would be made by spy; 1 are there already" in planned.out
 
     more = evaluate(project, *spy, "-k", "2")
@@ -239,7 +240,7 @@ def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -
         (("tasks.jsonl",), 5, "no repository 'owner/name'"),
         ((*OWN, "--only", "owner__name-2"), 5, "did you mean owner__name-1?"),
         ((*OWN, "--executor", "people"), 2, "people works elsewhere"),
-        ((*OWN, "--executor", "golden"), 5, "did you mean gold?"),
+        ((*OWN, "--executor", "golden"), 5, "did you mean gold or"),
     ],
 )
 def test_what_cannot_be_evaluated(

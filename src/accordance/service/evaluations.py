@@ -261,7 +261,7 @@ def _located(task: EvalTask, repos: Path) -> tuple[EvalTask, Path | None]:
     if not task.repo:
         return task, None
     for name in (task.repo, task.repo.replace("/", "__")):
-        repository = repos / name
+        repository = (repos / name).resolve()  # git runs in folders of its own
         if git_directory(repository) is not None:
             commit = resolve(repository, task.base)
             return replace(task, base=commit), repository
