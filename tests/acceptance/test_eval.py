@@ -10,7 +10,9 @@ import pytest
 
 from accordance.service.evaluations import builtin_tasks
 from tests.acceptance.cli import Ran, accordance
+from tests.fake_model_server import Json, Script, serving
 from tests.hostile.stage import git
+from tests.messages import EDITS
 
 SETTINGS = """
 [executors.gold]
@@ -35,6 +37,17 @@ command = ["no-such-program-anywhere"]
 
 [executors.people]
 kind = "external"
+"""
+MODEL = """
+[executors.model]
+kind = "llm"
+model = "m"
+base_url = "{url}/v1"
+reasks = 1
+
+[executors.model.prices.m]
+input = 1.0
+output = 10.0
 """
 GOLD = """
 import json, pathlib, subprocess, sys
@@ -115,6 +128,34 @@ def test_an_agent_that_lies(project: Path) -> None:
     gated = evaluate(project, *words, "--min-resolved", "0.8")
     assert gated.code == 1
     assert gated.json == done.json
+
+
+def test_a_model_that_is_asked_directly(project: Path) -> None:
+    """It answers with edits; its tokens are counted, and its first try is mended."""
+    tasks = {task.id: task for task in builtin_tasks().tasks}
+    task = tasks["median-of-even-counts"]
+    right = (
+        "def median(numbers):\n"
+        "    if not numbers:\n        raise ValueError\n"
+        "    ordered = sorted(numbers)\n"
+        "    middle = len(ordered) // 2\n"
+        "    return (ordered[middle] + ordered[~middle]) / 2\n"
+    )
+
+    def edits(text: str) -> Json:
+        edit = {"path": "stats.py", "content": text}
+        return {"json": {**EDITS, "task_id": task.task_id, "edits": [edit]}}
+
+    with serving(Script([edits("broken"), edits(right)])) as server:
+        settings = MODEL.format(url=server.url)
+        (project / "accordance.toml").write_text(settings, "utf-8")
+        words = ("--builtin", "--only", task.id, "--executor", "model", "--json")
+        done = evaluate(project, *words)
+    (trial,) = done.json["trials"]
+    assert (trial["resolved"], trial["claimed"]) == (True, True), trial
+    assert trial["tokens"] > 0
+    assert trial["cost"] > 0
+    assert "hidden" not in json.dumps(server.asked)
 
 
 # -- tasks of one's own
@@ -222,6 +263,16 @@ def test_an_agent_without_a_message(project: Path, swe_bench: dict[str, Any]) ->
     assert trial["reason_code"] == "CI_FAILED"
 
 
+def test_the_known_solutions(project: Path, swe_bench: dict[str, Any]) -> None:
+    """They show whether a set can be resolved; this one's solution does not fit."""
+    done = evaluate(project, *OWN, "--solutions", "--json")
+    assert done.code == 1
+    assert "the known solution does not fit the base" in done.err
+
+    words = ("--builtin", "--solutions", "--limit", "1", "--min-resolved", "1")
+    assert evaluate(project, *words).code == 0
+
+
 def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -> None:
     """It says nothing about the agent: it is told, not counted, and made next time."""
     done = evaluate(project, *OWN, "--executor", "absent", "--json")
@@ -235,6 +286,7 @@ def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -
     [
         ((), 2, "name a file of tasks, or --builtin"),
         (("tasks.jsonl", "--builtin"), 2, "name a file of tasks, or --builtin"),
+        (("--builtin", "--solutions", "--executor", "gold"), 2, "or --solutions"),
         (("missing.json",), 5, "no file 'missing.json'"),
         (("agents",), 2, "agents: cannot be read (Is a directory)"),
         (("tasks.jsonl",), 5, "no repository 'owner/name'"),

@@ -23,7 +23,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.command(name="eval")
 @click.argument("tasks", required=False, metavar="TASKS", type=click.Path(path_type=Path))  # fmt: skip
 @click.option("--builtin", is_flag=True, help="The five small tasks that come with accordance.")  # fmt: skip
-@click.option("--executor", required=True, metavar="NAME", help="The executor of accordance.toml that does the tasks.")  # fmt: skip
+@click.option("--executor", metavar="NAME", help="The executor of accordance.toml that does the tasks.")  # fmt: skip
+@click.option("--solutions", is_flag=True, help="Instead of an executor: apply each task's known solution, to see that the set can be resolved here.")  # fmt: skip
 @click.option("--model", metavar="NAME", help="Its model.")
 @click.option("-k", "--trials", default=1, show_default=True, type=click.IntRange(1), help="How often each task is done.")  # fmt: skip
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N tasks.")  # fmt: skip
@@ -40,7 +41,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def command(
     tasks: Path | None,
     builtin: bool,
-    executor: str,
+    executor: str | None,
+    solutions: bool,
     model: str | None,
     trials: int,
     limit: int | None,
@@ -67,6 +69,8 @@ def command(
     from accordance.project.home import find_home
     from accordance.service.evaluations import EvalOptions, prepare_evaluation
 
+    if solutions == (executor is not None):
+        raise click.UsageError("name the agent with --executor, or --solutions")
     chosen = _task_set(tasks, builtin=builtin).selected(only, limit)
     options = EvalOptions(
         executor=executor,

@@ -31,8 +31,10 @@ from accordance.domain.naming import safe_name
 from accordance.domain.routing import Choice, RouteRequest
 from accordance.errors import NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for
+from accordance.executors.protocol import Executor
 from accordance.project.home import FOLDER, Home, write_file
-from accordance.project.policy import gateway_of, with_isolation
+from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
+from accordance.runtime.known_solutions import SOLUTIONS, KnownSolutions
 from accordance.runtime.trials import TrialNotRun, TrialRunner
 from accordance.shipped import EVAL_TASKS, shipped
 from accordance.work.project_routes import routing_for
@@ -100,7 +102,7 @@ def task_set_in(file: Path) -> TaskSet:
 class EvalOptions:
     """How an evaluation is run."""
 
-    executor: str
+    executor: str | None  # None: the known solutions take its place
     model: str | None = None
     trials: int = 1  # of each task
     isolation: str | None = None
@@ -139,7 +141,8 @@ class Evaluation:
     def run(self, at_once: int, listener: Listener, warn: Warn) -> EvalReport:
         """Make the trials that are missing, and report on all of them."""
         trials = list(self.kept)
-        with ThreadPoolExecutor(max_workers=at_once) as pool:
+        bound = self.runner.choice.spec.concurrency or at_once
+        with ThreadPoolExecutor(max_workers=min(at_once, bound)) as pool:
             pending = {pool.submit(self._make, job): job for job in self.jobs}
             for trial in self._ended(pending, warn):
                 trials.append(trial)
@@ -192,8 +195,14 @@ def prepare_evaluation(home: Home, tasks: TaskSet, options: EvalOptions) -> Eval
     InvalidSettings.
     """
     stop = Event()
-    choice = _choice(home, options)
-    runner = _runner(home, choice, options.isolation, stop)
+    choice, executor = _executor(home, tasks, options)
+    runner = TrialRunner(
+        root=home.root,
+        choice=choice,
+        executor=executor,
+        gateway=_gateway(home, options.isolation),
+        stop=stop,
+    )
     repos = options.repos or tasks.folder
     results = (options.results or home.root / FOLDER / "eval").resolve()
 
@@ -225,26 +234,29 @@ def prepare_evaluation(home: Home, tasks: TaskSet, options: EvalOptions) -> Eval
     )
 
 
-def _choice(home: Home, options: EvalOptions) -> Choice:
+def _executor(
+    home: Home, tasks: TaskSet, options: EvalOptions
+) -> tuple[Choice, Executor]:
+    """Return who does the tasks. Raises NoExecutor, UnknownName, InvalidRouting."""
+    if options.executor is None:
+        patches = {task.task_id: task.patch for task in tasks.tasks}
+        return SOLUTIONS, KnownSolutions(patches)
+
     routing = routing_for(home, options.executor, options.model)
-    return routing.choose(RouteRequest(kind="action", tags=frozenset(("code",))))
-
-
-def _runner(
-    home: Home, choice: Choice, isolation: str | None, stop: Event
-) -> TrialRunner:
+    request = RouteRequest(kind="action", tags=frozenset(("code",)))
+    choice = routing.choose(request)
     executor = executor_for(choice.spec, home.root)
     if executor is None:
         raise NoExecutor(
             f"{choice.executor} works elsewhere; an evaluation needs an executor that"
             " accordance can run"
         )
+    return choice, executor
+
+
+def _gateway(home: Home, isolation: str | None) -> JudgingPolicy:
     gateway = gateway_of(home.settings(), home.root)
-    if isolation is not None:
-        gateway = with_isolation(gateway, isolation)
-    return TrialRunner(
-        root=home.root, choice=choice, executor=executor, gateway=gateway, stop=stop
-    )
+    return gateway if isolation is None else with_isolation(gateway, isolation)
 
 
 def _settings_of(choice: Choice) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from accordance.domain.evaluation import EvalReport, Trial
@@ -78,7 +80,7 @@ def test_the_line_of_a_trial(trial: Trial, line: str) -> None:
 
 def test_json() -> None:
     """All numbers, and every trial."""
-    report = as_json(REPORT)
+    report: dict[str, Any] = as_json(REPORT)
     assert report["resolved_rate"] == pytest.approx(1 / 3)
     assert report["pass_at"] == {"1": 0.25, "2": None}
     assert report["false_claims"] == 1
@@ -93,6 +95,15 @@ def test_the_page() -> None:
     assert "<td>DONE, false</td>" in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script" not in page
+
+
+def test_a_report_without_gaps() -> None:
+    """It says nothing about trials that were not run."""
+    report = EvalReport(
+        executor="coder", tasks=("median",), trials=(SOLVED, LIED), wanted=2
+    )
+    assert "not run" not in as_text(report)
+    assert "cost          $0.0323, median $0.0162" in as_text(report)
 
 
 def test_no_trials() -> None:
