@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from accordance.domain.eval_tasks import read_task_set
 from accordance.service.evaluations import builtin_tasks
-from tests.acceptance.cli import Ran, accordance
+from tests.acceptance.cli import ROOT, Ran, accordance
 from tests.fake_model_server import Json, Script, serving
 from tests.hostile.stage import git
 from tests.messages import EDITS
@@ -239,20 +241,20 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
 
     planned = evaluate(project, *spy, "-k", "2", "--dry-run")
     assert f"owner__name-1  trial 2 of 2  {project}/repos/owner__name" in planned.out
-    assert "1 trials would be made by spy; 1 are there already" in planned.out
+    assert "trials to make with spy: 1 of 2; the others are kept in" in planned.out
 
     more = evaluate(project, *spy, "-k", "2")
-    assert "1 trials are there already\n✓  owner__name-1  trial 2 of 2" in more.out
+    assert "kept from before: 1 of 2\n✓  owner__name-1  trial 2 of 2" in more.out
     assert "pass@2        100.0%" in more.out
 
     changed = {**swe_bench, "problem_statement": "last() is wrong."}
     (project / "tasks.jsonl").write_text(json.dumps(changed), "utf-8")
     anew = evaluate(project, *spy, "--dry-run")
     assert anew.err == (
-        "accordance: 2 kept trials are of another version of these tasks or of the"
-        " executor's settings; they are not counted\n"
+        "accordance: results that do not count: 2; their task or the executor's"
+        " settings have changed since\n"
     )
-    assert "1 trials would be made by spy; 0 are there already" in anew.out
+    assert "trials to make with spy: 1 of 1" in anew.out
 
 
 def test_an_agent_without_a_message(project: Path, swe_bench: dict[str, Any]) -> None:
@@ -269,8 +271,26 @@ def test_the_known_solutions(project: Path, swe_bench: dict[str, Any]) -> None:
     assert done.code == 1
     assert "the known solution does not fit the base" in done.err
 
-    words = ("--builtin", "--solutions", "--limit", "1", "--min-resolved", "1")
-    assert evaluate(project, *words).code == 0
+
+def blocks(language: str) -> list[str]:
+    """The blocks of a language in the page about evaluations."""
+    page = (ROOT / "docs/eval.md").read_text("utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+
+
+def test_the_page_shows_what_is_printed(project: Path) -> None:
+    """Its example is run, and what it prints is what the page shows."""
+    (shown,) = blocks("console")
+    line, _, output = shown.partition("\n")
+    words = line.removeprefix("$ accordance eval ").split()
+    done = evaluate(project, *words)
+    assert (done.code, done.err, done.out) == (0, "", output)
+
+
+def test_the_tasks_of_the_page_can_be_read() -> None:
+    """Every task on it is one."""
+    (own,) = blocks("toml")
+    assert len(read_task_set(own, "tasks.toml")) == 2
 
 
 def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(name="eval")
-@click.argument("tasks", required=False, metavar="TASKS", type=click.Path(path_type=Path))  # fmt: skip
+@click.argument("tasks", required=False, metavar="[TASKS]", type=click.Path(path_type=Path))  # fmt: skip
 @click.option("--builtin", is_flag=True, help="The five small tasks that come with accordance.")  # fmt: skip
 @click.option("--executor", metavar="NAME", help="The executor of accordance.toml that does the tasks.")  # fmt: skip
 @click.option("--solutions", is_flag=True, help="Instead of an executor: apply each task's known solution, to see that the set can be resolved here.")  # fmt: skip
@@ -113,15 +113,15 @@ def _run(evaluation: Evaluation, jobs: int, *, is_silent: bool) -> EvalReport:
             print_line(trial_line(trial, evaluation.wanted))
 
     if evaluation.kept and not is_silent:
-        print_line(f"{len(evaluation.kept)} trials are there already")
+        print_line(f"kept from before: {len(evaluation.kept)} of {evaluation.total}")
     return evaluation.run(jobs, tell, print_error)
 
 
 def _tell_outdated(evaluation: Evaluation) -> None:
     if evaluation.outdated:
         print_error(
-            f"{evaluation.outdated} kept trials are of another version of these tasks"
-            " or of the executor's settings; they are not counted"
+            f"results that do not count: {evaluation.outdated};"
+            " their task or the executor's settings have changed since"
         )
 
 
@@ -130,8 +130,8 @@ def _tell_plan(evaluation: Evaluation) -> None:
         place = job.repository or "built from its files"
         print_line(f"{job.task.id}  trial {job.number} of {evaluation.wanted}  {place}")
     print_line(
-        f"{len(evaluation.jobs)} trials would be made by {evaluation.executor};"
-        f" {len(evaluation.kept)} are there already in {evaluation.results}"
+        f"trials to make with {evaluation.executor}: {len(evaluation.jobs)} of"
+        f" {evaluation.total}; the others are kept in {evaluation.results}"
     )
 
 

@@ -93,7 +93,7 @@ def _facts(report: EvalReport) -> list[tuple[str, str]]:
         ("time, median", seconds_text(report.median_seconds)),
     ]
     if report.missing:
-        facts.append(("not run", f"{report.missing} trials"))
+        facts.append(("not run", f"{report.missing} of {total + report.missing}"))
     return facts
 
 

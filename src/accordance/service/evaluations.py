@@ -134,6 +134,11 @@ class Evaluation:
     outdated: int  # results of other versions of the tasks, or of the executor
     stop_event: Event = field(default_factory=Event)
 
+    @property
+    def total(self) -> int:
+        """How many trials there are in the end."""
+        return len(self.kept) + len(self.jobs)
+
     def stop(self) -> None:
         """Begin no trial, and end those that run. May be called by a signal's handler."""
         self.stop_event.set()

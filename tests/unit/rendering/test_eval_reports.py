@@ -53,7 +53,7 @@ pass@2        –
 false claims  1
 cost          –, median –
 time, median  1 min 15 s
-not run       1 trials
+not run       1 of 4
 """
 
 
