@@ -68,8 +68,9 @@ print(json.dumps({"status": "DONE", "tests": {"passed": True}}))
 """
 """An agent that changes nothing of importance and claims success."""
 SPY = """
-import json, pathlib, sys
+import json, pathlib, subprocess, sys
 seen = sys.stdin.read()
+seen += subprocess.run(["git", "log", "--all"], capture_output=True, text=True).stdout
 for path in sorted(pathlib.Path().rglob("*")):
     if path.is_file():
         seen += path.read_text("utf-8", "replace")
@@ -210,11 +211,10 @@ def swe_bench(project: Path) -> dict[str, Any]:
         "hints_text": "SECRET",
         "patch": "SECRET",
         "test_patch": HIDDEN,
-        "FAIL_TO_PASS": '["test_last (tests.test_hidden.TestHidden)"]',
-        "PASS_TO_PASS": '["test_single (tests.test_app.TestApp)"]',
+        "FAIL_TO_PASS": '["tests/test_hidden.py::TestHidden::test_last"]',
+        "PASS_TO_PASS": "[]",
         "version": "1",
         "environment_setup_commit": base,
-        "test_command": "python -m unittest",
     }
     (project / "tasks.jsonl").write_text(json.dumps(task), "utf-8")
     return task

@@ -3,7 +3,7 @@
     the base ── clone ── the executor works ── its change as a patch
     the base + hidden tests ── clone ── the patch is applied ── the judge
 
-The agent's clone is that of a run, with the history of the base and nothing after it.
+The agent's clone is that of a run: the files of the base, and none of its history.
 Hidden tests are laid into the base of the judgement, as SWE-bench does: what the agent
 has made of the same files does not count.
 """
