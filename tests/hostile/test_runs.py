@@ -16,6 +16,7 @@ from textwrap import dedent
 import pytest
 
 from accordance import judge
+from tests.hostile.conftest import Score
 from tests.hostile.stage import git
 
 pytestmark = pytest.mark.skipif(
@@ -275,17 +276,21 @@ def _needs(change: Change) -> None:
 
 @pytest.mark.parametrize("change", HONEST, ids=str)
 def test_an_honest_change_is_judged_by_its_tests(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code
 
 
 @pytest.mark.parametrize("change", HOSTILE, ids=str)
 def test_a_run_that_was_talked_into_green_is_seen(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code

@@ -17,6 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from accordance.domain.left_out import LeftOut
 from accordance.domain.test_results import TestReport
 
 
@@ -66,13 +67,14 @@ class Snapshot:
 
     `internals` are config, hooks and info of every git directory, `nested` the
     repositories and submodules below the root. `incomplete` is the reason why the walk
-    stopped early; it is empty when it did not.
+    stopped early; it is empty when it did not. `left_out` is what the walk passed by.
     """
 
     entries: Mapping[str, TreeEntry]
     internals: Mapping[str, TreeEntry] = field(default_factory=dict)
     nested: tuple[str, ...] = ()
     incomplete: str = ""
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def links(self) -> dict[str, str]:
@@ -152,6 +154,7 @@ class ChangeSet:
     nested: tuple[str, ...] = ()  # all of them; their files are in the lists above
     incomplete: str = ""  # why this may not be everything; empty when it is
     internals_known: bool = True  # False: git's files have no earlier state to compare
+    left_out: tuple[LeftOut, ...] = ()  # what tools left, of no effect on anything
 
     def paths(self) -> frozenset[str]:
         """Every path the changes touch, both ends of a rename."""
@@ -278,6 +281,7 @@ class ArtifactFact:
     sha256: str = ""
     inside: bool = True  # below the evidence folder, and no link leads out of it
     problem: str = ""
+    ours: bool = False  # made by accordance from facts: the agent left it out
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +359,9 @@ WITH_TEST_REPORTS: Final = 2
 
 Evidence of earlier versions is judged by the rules it was collected for.
 """
+
+WITH_LEFT_OUT: Final = 3
+"""From this version of facts on, what the base ignores is left out and not blamed."""
 
 CACHES: Final = MappingProxyType(
     {

@@ -49,8 +49,8 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "critical",
         "agent",
         (
-            "A rule that no task can lift was broken: the gate was bypassed, or"
-            " something outside the workspace was touched."
+            "A rule that no task can lift was broken: while the agent ran, the"
+            " repository itself gained programs that git would run."
         ),
         "It is given up at once; everything is kept as a dead letter.",
     ),

@@ -6,6 +6,7 @@ plain: its exit code is all there is, which is weaker, and the verdict says so.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,16 @@ _WRAPPERS: Final = {
     "exec": (),
     "xvfb-run": (),
 }
+_INTERPRETERS: Final = frozenset(
+    ("sh", "bash", "dash", "zsh", "node", "perl", "ruby", "php", ".", "source")
+)
+_CODE_OPTION: Final = ("-c", "-m")
+_CODE_OPTIONS: Final = {
+    "node": ("-e", "-p"),
+    "perl": ("-e",),
+    "ruby": ("-e",),
+    "php": ("-r",),
+}
 _WITH_A_VALUE: Final = ("-X", "-W")  # options of Python
 _OPERATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")"})
 
@@ -44,6 +55,56 @@ def runners_of(command: str) -> tuple[str, ...]:
         if name and name not in names:
             names.append(name)
     return tuple(names)
+
+
+def scripts_of(command: str) -> tuple[str, ...]:
+    """The files that a shell command runs as programs, relative to the repository.
+
+    What it only passes to a program is not among them.
+    """
+    scripts = []
+    folder = ""
+    for words in _simple_commands(command):
+        script = _script_called(words)
+        if words[:1] == ["cd"]:
+            folder = posixpath.join(folder, *words[1:2])
+        elif script:
+            scripts.append(posixpath.normpath(posixpath.join(folder, script)))
+    return tuple(scripts)
+
+
+def _script_called(words: Sequence[str]) -> str:
+    """The file that a simple command runs: its program, or what it interprets."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        program = word.rpartition("/")[2]
+        if _ASSIGNMENT.match(word):
+            continue
+        if program in _WRAPPERS:
+            rest = _without_options(rest, _WRAPPERS[program])
+            continue
+        if program in _INTERPRETERS or _PYTHON.match(program):
+            return _first_file(rest, _CODE_OPTIONS.get(program, _CODE_OPTION))
+        return word
+    return ""
+
+
+def _first_file(words: Sequence[str], code_options: Sequence[str]) -> str:
+    """The first argument of an interpreter that is no option.
+
+    There is none where an option gives it the code, or the name of a module.
+    """
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in code_options:
+            return ""
+        if word in _WITH_A_VALUE and rest:
+            rest.pop(0)
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:

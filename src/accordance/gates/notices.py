@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accordance.domain.case import Case
+from accordance.domain.facts import WITH_LEFT_OUT
 from accordance.domain.findings import listed
 from accordance.domain.test_runs import comparison_with_base, excused_failures
 
@@ -17,8 +18,10 @@ def notices(case: Case) -> tuple[str, ...]:
     """Return every notice about a case, as sentences."""
     return (
         *_made_by_accordance(case),
+        *_completed_evidence(case),
         *_chosen_tests(case),
         *_git_programs(case),
+        *_left_out(case),
         *_silent_tests(case),
         *_known_failures(case),
     )
@@ -29,6 +32,18 @@ def _made_by_accordance(case: Case) -> Iterator[str]:
         yield (
             "the submission, the patch, the log and the report were made by accordance "
             "from facts: no agent handed them in"
+        )
+
+
+def _completed_evidence(case: Case) -> Iterator[str]:
+    """What an agent left out and accordance made is told apart from evidence."""
+    if case.submitted_by == "accordance":
+        return
+    made = [fact.name.value for fact in case.facts.evidence.artifacts if fact.ours]
+    if made:
+        yield (
+            "made by accordance from facts, because the agent left it out: "
+            f"{listed(made)}"
         )
 
 
@@ -51,6 +66,23 @@ def _git_programs(case: Case) -> Iterator[str]:
             "git would run programs in this tree (nothing of it was run here): "
             f"{listed(programs)}"
         )
+
+
+def _left_out(case: Case) -> Iterator[str]:
+    """What tools left beside the work is listed, and nobody is blamed for it."""
+    changes = case.facts.changes
+    if case.facts.version < WITH_LEFT_OUT:
+        return
+
+    ignored = [item.path for item in changes.left_out if item.is_ignored]
+    caches = [item.path for item in changes.left_out if not item.is_ignored]
+    groups = (("the base ignores it", ignored), ("tools make it anew", caches))
+    for reason, paths in groups:
+        if paths:
+            yield (
+                f"left out of the change and of the tests' copy, because {reason}: "
+                f"{listed(paths)}"
+            )
 
 
 def _silent_tests(case: Case) -> Iterator[str]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
 from accordance.domain.facts import (
+    WITH_LEFT_OUT,
     WITH_TEST_REPORTS,
     CommandRun,
 )
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 from accordance.domain.test_results import file_of
-from accordance.domain.test_runners import runners_of
+from accordance.domain.test_runners import runners_of, scripts_of
 from accordance.domain.test_runs import (
     comparison_with_base,
     excused_failures,
@@ -54,7 +55,8 @@ def _missing_proof(case: Case) -> Iterator[Finding]:
 
 def _changed_steering(case: Case) -> Iterator[Finding]:
     """A file that decides how tests run may change only if the task names it."""
-    steering = (file.path for file in case.facts.steering)
+    steering = {file.path for file in case.facts.steering}
+    steering.update(_changed_scripts(case))
     unnamed = sorted(path for path in steering if not case.names(path))
     if unnamed:
         text = (
@@ -62,6 +64,20 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
             f"{listed(unnamed)}"
         )
         yield _finding("TEST_STEERING_CHANGED", text, *unnamed[:MAX_NAMED])
+
+
+def _changed_scripts(case: Case) -> Iterator[str]:
+    """Yield the changed files that a test command runs as its program.
+
+    Nothing but its exit code is known of such a run. What a known runner collects is
+    judged test by test instead.
+    """
+    if case.facts.version < WITH_LEFT_OUT:
+        return
+    changed = case.facts.changes.paths()
+    for command in case.tests:
+        if not runners_of(command):
+            yield from changed.intersection(scripts_of(command))
 
 
 def _failed_runs(case: Case) -> Iterator[Finding]:

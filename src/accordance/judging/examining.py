@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.contracts.violation import Accepted
+from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.case import Submission, chosen_tests, claim_context, tests_of
 from accordance.domain.facts import ArtifactName
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
-from accordance.judging.own_submission import Claim, hand_in
+from accordance.judging.own_submission import Claim, complete, hand_in
 from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
 from accordance.workspace.evidence import EvidenceRequest
 
@@ -27,7 +28,9 @@ class Examination(NamedTuple):
     submission: Submission
     collected: CollectedFacts
     made: Mapping[str, bytes] | None = None
-    """The artifacts, where accordance had to make them."""
+    """The artifacts, where accordance had to make them all."""
+    added: Mapping[str, bytes] = MappingProxyType({})
+    """The artifacts that accordance made because the agent left them out."""
 
 
 def examine(
@@ -39,7 +42,8 @@ def examine(
 ) -> Examination:
     """Collect the facts of an attempt.
 
-    Where no agent handed anything in, or could, accordance hands in from the facts.
+    Where no agent handed anything in, or could, accordance hands in from the facts. Of
+    a submission it makes the artifacts that are not there.
     """
     tree.private.mkdir(parents=True, exist_ok=True)
     submission = None
@@ -49,7 +53,13 @@ def examine(
     request = _evidence_request(task, submission, options.gateway.tests)
     collected = _collect(tree, request, _setting(tree, options, tell))
     if submit is not None and submission is not None:
-        return Examination(submit, submission, collected)
+        if isinstance(submission, Rejected):
+            return Examination(submit, submission, collected)
+        place = tree.private / "ours"
+        completed = complete(task, collected, tree.workspace, request, place, submit)
+        return Examination(
+            submit, submission, completed.collected, added=completed.artifacts
+        )
 
     tell("handing in, because no agent did")
     return _hand_in(tree, task, request, collected, options.claim)

@@ -139,7 +139,12 @@ def judge_on(
 
     log("writing the bundle")
     papers = Papers(
-        request.raw, b"", examination.submit, log.text, made=examination.made
+        request.raw,
+        b"",
+        examination.submit,
+        log.text,
+        made=examination.made,
+        added=examination.added,
     )
     keep(judgement, place, examination.collected, tree.workspace.work, papers)
     if options.attest is not None:

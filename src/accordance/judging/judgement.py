@@ -162,7 +162,7 @@ def _report(report: TestReport) -> JsonObject:
 
 
 def _comparison(facts: AttemptFacts) -> JsonObject | None:
-    """Return the tests by what the change did to them; None if they were not compared."""
+    """Return the tests by what the change did to them; None if not compared."""
     if not facts.base_runs:
         return None
     groups = asdict(comparison_with_base(facts))

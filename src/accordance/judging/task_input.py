@@ -152,7 +152,8 @@ def check_task(
     Whether there must be tests at all is left to the gate.
     """
     tests = tests_of(task, gateway.tests)
-    runnable = {command: why_not_runnable(command, before, room) for command in tests}
+    carry = gateway.carry
+    runnable = {test: why_not_runnable(test, before, room, carry) for test in tests}
     role = replace(gateway.roles[task.role], tests_required=False)
     start = Start(runnable=runnable, own_tests=gateway.tests)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
@@ -119,14 +119,19 @@ class TrialRunner:
         if produced.fault is not None and says_nothing(produced.fault):
             raise TrialNotRun(produced.text or produced.fault.value)
         if not attempt.can_be_judged(produced):
-            return _Work(produced, claimed=False, patch=None)
+            return _Work(produced)
 
         message = produced.raw
         if attempt.judge.takes_edits and message is not None:
             apply_edits(message, claim_context(attempt.job.asked.task), finished.draft)
         else:
             message = attempt.judge.message_of(finished.tree.workspace.work, message)
-        return _Work(produced, claimed=_claims(message), patch=_patch(finished))
+        return _Work(
+            produced,
+            claimed=_claims(message),
+            patch=_patch(finished),
+            options=attempt.judge.options(produced),
+        )
 
     def _attempt(self, task: EvalTask, source: Source, home: Home) -> CodingAttempt:
         gateway = self._gateway_of_agent(task)
@@ -223,7 +228,7 @@ class TrialRunner:
         if tree is None:
             reason = "the change does not fit beside the hidden tests"
             return replace(trial, reason_code=_DOES_NOT_FIT, reason=reason)
-        judgement = self._judge(task, tree, produced, folder)
+        judgement = self._judge(task, tree, work.options, folder)
         verdict = judgement.verdict
         return replace(
             trial,
@@ -234,18 +239,11 @@ class TrialRunner:
         )
 
     def _judge(
-        self, task: EvalTask, tree: AttemptTree, produced: RunOutcome, folder: Path
+        self, task: EvalTask, tree: AttemptTree, options: JudgeOptions, folder: Path
     ) -> Judgement:
         """Judge the change from facts alone. Raises TrialNotRun."""
         asked = json.dumps(task.for_judge(), ensure_ascii=False).encode()
-        usage = produced.spending.usage(
-            model=self.choice.model,
-            executor=self.choice.executor,
-            duration_ms=produced.duration_ms,
-        )
-        options = JudgeOptions(
-            gateway=self.gateway, usage=usage, bundles=folder, stop=self.stop
-        )
+        options = replace(options, gateway=self.gateway, bundles=folder, stop=self.stop)
         judgement = judge_on(tree, read_task(asked, self.gateway), None, options)
         if self.stop.is_set():
             raise TrialNotRun("it was stopped")
@@ -259,8 +257,9 @@ class _Work:
     """What an agent produced; no patch where it left nothing that could be judged."""
 
     produced: RunOutcome
-    claimed: bool
-    patch: bytes | None
+    claimed: bool = False
+    patch: bytes | None = None
+    options: JudgeOptions = field(default_factory=JudgeOptions)
 
 
 def _source(task: EvalTask, repository: Path | None, place: Path) -> Source:

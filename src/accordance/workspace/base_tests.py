@@ -104,7 +104,7 @@ class BaseRuns:
         return None
 
     def keep(self, run: CommandRun) -> None:
-        """Remember a run. A cache that cannot be written costs time and nothing else."""
+        """Remember a run. A cache that cannot be written costs only time."""
         if run.report is None or not run.report.is_sound:
             return
         with contextlib.suppress(OSError):

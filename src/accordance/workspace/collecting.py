@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.domain.facts import (
-    WITH_TEST_REPORTS,
+    WITH_LEFT_OUT,
     AttemptFacts,
     ChangeSet,
     CommandRun,
@@ -27,15 +27,21 @@ from accordance.domain.sight import places_named
 from accordance.workspace.base_tests import base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
+from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
-from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.errors import (
+    IsolationUnavailable,
+    WorkspaceChanging,
+    WorkspaceError,
+)
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.snapshot import WalkLimits, take_snapshot
+from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
 
@@ -88,6 +94,8 @@ def base_snapshot(workspace: Workspace) -> Snapshot:
     That is the fresh clone, or the base's files for work that was done elsewhere.
     """
     if workspace.pristine is not None:
+        if workspace.commit:
+            return base_like(workspace)
         return take_snapshot(workspace.pristine)
     return whole_tree(workspace)
 
@@ -110,16 +118,20 @@ def collect(
     git directory; runs the tests.
     """
     setting = setting or AttemptSetting()
+    needed = (request.folder, *setting.carry)
+    seen: SeenFiles = {}
+    is_read_here = after is None
     if after is None:
         setting.tell("reading the tree")
-        after = whole_tree(workspace, reach=setting.reach)
+        after = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
 
+    refuse_other_line_ends(workspace, before, after)
     began_as_our_clone = workspace.pristine is None or not workspace.commit
     changes = difference(
         before,
         after,
         evidence=request.folder,
-        ignored=BaseRules(workspace),
+        ignored=BaseRules(workspace, setting.carry),
         internals_known=began_as_our_clone,
     )
 
@@ -134,13 +146,35 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_TEST_REPORTS,
+        version=WITH_LEFT_OUT,
     )
 
     collected = CollectedFacts(facts, before, after, patch)
-    if not request.tests:
-        return collected
-    return _tested(workspace, collected, scratch, request, setting)
+    if request.tests:
+        collected = _tested(workspace, collected, scratch, request, setting)
+    if is_read_here:
+        now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
+        _refuse_later_writes(after, now)
+    return collected
+
+
+def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
+    """Refuse a tree that is no longer the one that was judged.
+
+    Otherwise a verdict would be taken for one on what lies there now. Raises
+    WorkspaceChanging.
+    """
+    for earlier, later in (
+        (judged.entries, now.entries),
+        (judged.internals, now.internals),
+    ):
+        for path in sorted(earlier.keys() | later.keys()):
+            if earlier.get(path) != later.get(path):
+                raise WorkspaceChanging(
+                    f"{path} was changed while the tree was judged; something still "
+                    "runs there",
+                    way_out="end it and judge again",
+                )
 
 
 def _tested(

@@ -29,13 +29,12 @@ _NODE_OPTIONS: Final = re.compile(r"(?<![\w$])NODE_OPTIONS=")
 
 def watched(room: Room) -> Room:
     """Return the room with the variables by which test runners load our reporter."""
-    told = room.environment
-    environment = {
-        **told,
-        "BUILD_REPORT": os.fspath(room.folder / _STREAM),
-        "PYTHONPATH": _joined(":", _python_path(room), told.get("PYTHONPATH")),
-        "NODE_OPTIONS": _joined(" ", _node_options(room), told.get("NODE_OPTIONS")),
-    }
+    environment = dict(room.environment)
+    python_path = environment.get("PYTHONPATH")
+    node_options = environment.get("NODE_OPTIONS")
+    environment["BUILD_REPORT"] = os.fspath(room.folder / _STREAM)
+    environment["PYTHONPATH"] = _joined(":", _python_path(room), python_path)
+    environment["NODE_OPTIONS"] = _joined(" ", _node_options(room), node_options)
     return replace(room, environment=environment, log=_STREAM)
 
 

@@ -84,9 +84,8 @@ class TaskInput(Open):
     assumptions: Annotated[list[str] | None, NotNull] = None
     fail_to_pass: Annotated[list[str] | None, NotNull] = None  # ids of tests
     pass_to_pass: Annotated[list[str] | None, NotNull] = None
-    allow_no_change: Annotated[bool | None, NotNull] = (
-        None  # the work may be done already
-    )
+    # the work may be done already
+    allow_no_change: Annotated[bool | None, NotNull] = None
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:

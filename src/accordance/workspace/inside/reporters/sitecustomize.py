@@ -11,7 +11,8 @@ beside this module and could write lines too. So canaries run between the tests;
 runner that was patched to say "passed" says it of them as well.
 
 This file is run by the interpreter of the tests, whichever that is. It keeps to what
-Python 3.8 knows and imports nothing of accordance.
+Python 3.8 knows and imports nothing of accordance. It is one file, however long,
+because a second module beside it could be shadowed by one of the tree.
 """
 
 from __future__ import annotations
