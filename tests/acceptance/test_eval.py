@@ -33,6 +33,15 @@ command = ["python3", "agents/spy.py"]
 kind = "command"
 command = ["true"]
 
+[executors.flood]
+kind = "command"
+command = ["yes"]
+output_bytes = 1024
+
+[executors.blocker]
+kind = "command"
+command = ["python3", "agents/blocker.py"]
+
 [executors.absent]
 kind = "command"
 command = ["no-such-program-anywhere"]
@@ -84,6 +93,13 @@ print(json.dumps({"status": "NEED_INPUT"}))
 """
 """An agent that fails if it sees a secret, solves the task, and takes a hidden name."""
 
+BLOCKER = """
+import pathlib
+pathlib.Path("tests/test_hidden.py").mkdir()
+pathlib.Path("tests/test_hidden.py/__init__.py").write_text("")
+"""
+"""An agent that puts a folder where a hidden test goes."""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -91,7 +107,8 @@ def project(tmp_path: Path) -> Path:
     agents = tmp_path / "agents"
     agents.mkdir()
     (tmp_path / "accordance.toml").write_text(SETTINGS, "utf-8")
-    for name, text in (("gold", GOLD), ("liar", LIAR), ("spy", SPY)):
+    programs = {"gold": GOLD, "liar": LIAR, "spy": SPY, "blocker": BLOCKER}
+    for name, text in programs.items():
         (agents / f"{name}.py").write_text(text, "utf-8")
     patches = {task.task_id: task.patch for task in builtin_tasks().tasks}
     (agents / "patches.json").write_text(json.dumps(patches), "utf-8")
@@ -257,12 +274,23 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
     assert "trials to make with spy: 1 of 1" in anew.out
 
 
-def test_an_agent_without_a_message(project: Path, swe_bench: dict[str, Any]) -> None:
-    """It claims nothing, and what it left is judged."""
-    done = evaluate(project, *OWN, "--executor", "silent", "--json")
+@pytest.mark.parametrize(
+    ("executor", "reason"),
+    [
+        pytest.param("silent", "CI_FAILED", id="what it left is judged"),
+        pytest.param("flood", "EXECUTOR_ERROR", id="it broke off"),
+        pytest.param("blocker", "MERGE_CONFLICT", id="no room for the hidden tests"),
+    ],
+)
+def test_an_agent_that_hands_in_nothing(
+    project: Path, swe_bench: dict[str, Any], executor: str, reason: str
+) -> None:
+    """It claims nothing, and has not resolved its task."""
+    done = evaluate(project, *OWN, "--executor", executor, "--json")
+    assert done.code == 0, done.err
     (trial,) = done.json["trials"]
     assert (trial["resolved"], trial["claimed"]) == (False, False)
-    assert trial["reason_code"] == "CI_FAILED"
+    assert trial["reason_code"] == reason
 
 
 def test_the_known_solutions(project: Path, swe_bench: dict[str, Any]) -> None:

@@ -45,6 +45,7 @@ from accordance.judging.judgement import Judgement
 from accordance.judging.task_input import read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy
+from accordance.work.assignment import MERGE_CONFLICT
 from accordance.work.contracts_for import contract_of_change
 from accordance.workspace.branch import Branch, branch_name
 from accordance.workspace.building import (
@@ -63,7 +64,6 @@ from accordance.workspace.patching import readable_patch
 
 _CODER: Final = "coder.v1"
 _EDITOR: Final = "editor.v1"
-_DOES_NOT_FIT: Final = "PATCH_CONFLICT"
 _DONE: Final = "DONE"
 
 
@@ -227,7 +227,7 @@ class TrialRunner:
         tree = _judged_tree(task, source, work.patch, place)
         if tree is None:
             reason = "the change does not fit beside the hidden tests"
-            return replace(trial, reason_code=_DOES_NOT_FIT, reason=reason)
+            return replace(trial, reason_code=MERGE_CONFLICT, reason=reason)
         judgement = self._judge(task, tree, work.options, folder)
         verdict = judgement.verdict
         return replace(

@@ -82,5 +82,5 @@ def _commit(git: Git, files: Mapping[str, str]) -> str:
     if paths:
         options = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
         git("--literal-pathspecs", "add", *options, given=paths)
-    git("commit", "--quiet", "--allow-empty", "--message=The base")
+    git("commit", "--quiet", "--allow-empty", "--message", "base")
     return git.text("rev-parse", "HEAD")
