@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.postgresql import OwnServer
 
@@ -18,8 +18,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Every run of the tests tries the same examples, so that a pass can be repeated. HYPOTHESIS=explore rolls the dice.
-# No deadline: the machine may be busy, and time is measured in bench/.
+# No deadline: the machine may be busy, and time is measured in bench/. For tools/mutants.py a failure is enough; making its
+# example small takes minutes.
 settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile(
+    "unshrunk",
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS", "same"))
 

@@ -1,7 +1,10 @@
-"""Break the code on purpose and see whether a test notices: `make mutants`, or `python -m tools.mutants [MODULE ...]`.
+"""Break the code on purpose and see whether a test notices: `make mutants`.
 
-Each mutant changes one expression of one line. Only the tests that run this line are run against it, so that two hundred
-mutants take minutes. Which tests those are is measured once and kept until a source or a test changes.
+Each mutant changes one expression of one line. Only the tests that run this line are run
+against it, so that two hundred mutants take minutes. Which tests those are is measured
+once and kept until a source or a test changes. A mutant whose line no test runs survives.
+
+`python -m tools.mutants [MODULE ...]` has more options.
 """
 
 from __future__ import annotations
@@ -14,26 +17,49 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from coverage import CoverageData
+from tools import test_times
+
+from tests.acceptance.standby import BY_TEST
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 KEPT = ROOT / ".mutants"
 DEFAULT_MODULES = ("domain", "gates", "judging")
-DEFAULT_TESTS = ("tests/unit", "tests/conformance", "tests/seeds")
+DEFAULT_TESTS = (
+    "tests/unit/domain",
+    "tests/unit/gates",
+    "tests/unit/judging",
+    "tests/unit/rendering",
+    "tests/conformance",
+    "tests/seeds",
+    "tests/runtime/test_settings.py",
+    "tests/unit/workspace/test_reporters.py",
+    "tests/acceptance/test_judge.py",
+    "tests/acceptance/test_workshop.py",
+    "tests/hostile/test_tree.py",
+)
+"""Those that say what the default modules must do, the cheapest first."""
 MOST_TESTS = 60
-"""Tests run against one mutant; a line that more of them run is noticed by these, too."""
-PASSED, NOTICED = 0, (1, 2)
-"""What pytest returns: all passed; some failed, or could not even be collected."""
-SECONDS = 120
-"""A mutant that takes longer runs for ever, and so is noticed."""
+MOST_TEST_SECONDS = 20
+"""Of the tests run against one mutant, the nearest to it. More rarely see more."""
+ONLY_IMPORTED = ""
+"""How coverage calls what runs outside of every test."""
+PASSED = 0
+NOTICED = (1, 2, 4, -signal.SIGXCPU)
+"""How pytest ends: a test failed, or could not be collected, or is gone; or it never ends."""
+SECONDS = 900
+CPU_SECONDS = 20
+"""A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -54,21 +80,46 @@ class Mutant:
     """One change: which node of which module, and how to say it."""
 
     path: Path
-    line: int
+    lines: tuple[int, ...]  # its own, then those it is part of, up to its statement
     at: int  # the node's place in ast.walk
     change: str
+
+    @property
+    def line(self) -> int:
+        """Its own line."""
+        return self.lines[0]
 
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """Every mutant of a module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     annotations = set(_inside_annotations(tree))
+    parents = _parents(tree)
     for at, node in enumerate(ast.walk(tree)):
         if node in annotations or not hasattr(node, "lineno"):
             continue
         change = _change_of(node)
         if change is not None:
-            yield Mutant(path, node.lineno, at, change)
+            yield Mutant(path, tuple(_lines(node, parents)), at, change)
+
+
+def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    parents = {}
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            parents[child] = node
+    return parents
+
+
+def _lines(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[int]:
+    """Where a node begins, and what it is part of: Python may count it as run there."""
+    while True:
+        line = getattr(node, "lineno", None)
+        if line is not None:
+            yield line
+        if isinstance(node, ast.stmt):
+            return
+        node = parents[node]
 
 
 def _inside_annotations(tree: ast.Module) -> Iterator[ast.AST]:
@@ -122,31 +173,49 @@ def source_of(mutant: Mutant) -> str:
     return ast.unparse(ast.fix_missing_locations(Change().visit(tree)))
 
 
-def tests_by_line(tests: tuple[str, ...]) -> CoverageData:
-    """Which tests run which line, measured with the tests given; kept while neither sources nor tests change."""
+@dataclass(frozen=True)
+class Measured:
+    """Which tests run which line, and how long each test takes."""
+
+    data: CoverageData
+    seconds: Mapping[str, float]
+
+    def worthwhile(self, tests: list[str]) -> list[str]:
+        """As many of the first tests as time allows, the quickest first."""
+        chosen: list[str] = []
+        seconds_left = float(MOST_TEST_SECONDS)
+        for test in tests[:MOST_TESTS]:
+            if seconds_left > 0:
+                chosen.append(test)
+                seconds_left -= self.seconds.get(test, 0.0)
+        return sorted(chosen, key=lambda test: self.seconds.get(test, 0.0))
+
+
+def tests_by_line(tests: tuple[str, ...]) -> Measured:
+    """Measure which of these tests run which line.
+
+    Kept while neither sources nor tests change.
+    """
     place = KEPT / f"lines-{_fingerprint(tests)}"
+    times = place.with_name(f"{place.name}.json")
     if not place.exists():
         KEPT.mkdir(exist_ok=True)
         sys.stderr.write("measuring which tests run which line ...\n")
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            "auto",
-            "--dist",
-            "loadgroup",
-            *tests,
-        ]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", *tests]
         command += ["--cov", "--cov-context=test", "--cov-report="]
-        environment = {**os.environ, "COVERAGE_FILE": str(place)}
+        command += ["-p", "tools.test_times"]
+        environment = {
+            **os.environ,
+            "COVERAGE_FILE": str(place),
+            test_times.FILE: str(times),
+            BY_TEST: "1",
+        }
         subprocess.run(
             command, cwd=ROOT, env=environment, check=True, stdout=sys.stderr
         )
     data = CoverageData(str(place))
     data.read()
-    return data
+    return Measured(data, json.loads(times.read_text(encoding="utf-8")))
 
 
 def _fingerprint(tests: tuple[str, ...]) -> str:
@@ -157,22 +226,41 @@ def _fingerprint(tests: tuple[str, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
-def tests_of(data: CoverageData, mutant: Mutant) -> list[str]:
-    """The tests that run a mutant's line."""
-    contexts = data.contexts_by_lineno(str(mutant.path)).get(mutant.line, [])
-    names = {context.partition("|")[0] for context in contexts if context}
-    return sorted(names)
+def tests_of(by_line: Mapping[int, list[str]], mutant: Mutant) -> list[str] | None:
+    """The tests that run a mutant's line, nearest first; None if only an import does."""
+    measured = [by_line[line] for line in mutant.lines if line in by_line]
+    contexts = set(measured[0]) if measured else set()
+    if contexts == {ONLY_IMPORTED}:
+        return None
+    names = {context.rpartition("|")[0] for context in contexts - {ONLY_IMPORTED}}
+    return sorted(names, key=lambda name: (_distance(name, mutant), name))
+
+
+def _distance(test: str, mutant: Mutant) -> int:
+    """How far a test is from the module: its own tests see most, and pure ones are cheap."""
+    file, _, _ = test.partition("::")
+    package = mutant.path.relative_to(SOURCE / "accordance").parts[0]
+    if file.endswith(f"/test_{mutant.path.stem}.py"):
+        return 0
+    if file.startswith(f"tests/unit/{package}/"):
+        return 1
+    folders = [folder for folder in DEFAULT_TESTS if file.startswith(folder)]
+    return 2 + DEFAULT_TESTS.index(folders[0]) if folders else 2 + len(DEFAULT_TESTS)
 
 
 def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
     """Run the tests against a copy of the sources that has the change."""
+    if not tests:
+        return False
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         broken = Path(folder, "src")
-        shutil.copytree(SOURCE, broken, ignore=shutil.ignore_patterns("__pycache__"))
-        (broken / mutant.path.relative_to(SOURCE)).write_text(
-            source_of(mutant), encoding="utf-8"
-        )
-        command = [
+        shutil.copytree(SOURCE, broken)  # with what is compiled already
+        module = broken / mutant.path.relative_to(SOURCE)
+        module.write_text(source_of(mutant), encoding="utf-8")
+        Path(cache_from_source(module)).unlink(missing_ok=True)
+
+        command = ["sh", "-c", f'ulimit -S -t {CPU_SECONDS}; exec "$@"', "sh"]
+        command += [
             sys.executable,
             "-m",
             "pytest",
@@ -180,12 +268,13 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
             "-q",
             "-p",
             "no:cacheprovider",
-            *tests[:MOST_TESTS],
         ]
+        command += tests
         environment = {
             **os.environ,
             "PYTHONPATH": str(broken),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "HYPOTHESIS": "unshrunk",
         }
         try:
             done = subprocess.run(
@@ -200,13 +289,14 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
             return True
         if done.returncode not in (PASSED, *NOTICED):
             raise SystemExit(
-                f"{mutant.path}:{mutant.line}: pytest ended with {done.returncode}\n{done.stdout.decode()}"
+                f"{mutant.path}:{mutant.line}: pytest ended with {done.returncode}\n"
+                f"{done.stdout.decode()}"
             )
         return done.returncode in NOTICED
 
 
 def main(words: list[str]) -> None:
-    """Say of every mutant whether it was killed; then the share."""
+    """Report of every mutant whether it was killed; then the share and the survivors."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.mutants", description=__doc__.splitlines()[0]
     )
@@ -218,11 +308,11 @@ def main(words: list[str]) -> None:
     parser.add_argument("--tests", nargs="+", default=DEFAULT_TESTS)
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args(words)
-    data = tests_by_line(tuple(options.tests))
-    chosen = _chosen(options.modules, data, options.count, options.seed)
+    measured = tests_by_line(tuple(options.tests))
+    chosen = _chosen(options.modules, measured.data, options.count, options.seed)
     survived = []
     for number, (mutant, tests) in enumerate(chosen, 1):
-        noticed = is_noticed(mutant, tests)
+        noticed = is_noticed(mutant, measured.worthwhile(tests))
         where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
         mark = "killed  " if noticed else "SURVIVED"
         sys.stderr.write(
@@ -237,23 +327,26 @@ def main(words: list[str]) -> None:
     else:
         share = 100 * killed / max(1, len(chosen))
         sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
+        for mutant_text in survived:
+            sys.stdout.write(f"survived: {mutant_text}\n")
 
 
 def _chosen(
     modules: list[str], data: CoverageData, count: int, seed: int
 ) -> list[tuple[Mutant, list[str]]]:
-    """A random choice among the mutants on lines that some test runs when it is called, not only when it is imported."""
-    found = []
+    """A random choice; of what runs only on import it is not known which tests use it."""
+    candidates = []
     for name in modules:
         place = SOURCE / "accordance" / name
         paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
         for path in paths:
+            by_line = data.contexts_by_lineno(str(path))
             for mutant in mutants_of(path):
-                tests = tests_of(data, mutant)
-                if tests:
-                    found.append((mutant, tests))
+                tests = tests_of(by_line, mutant)
+                if tests is not None:
+                    candidates.append((mutant, tests))
     dice = random.Random(seed)
-    return dice.sample(found, min(count, len(found)))
+    return dice.sample(candidates, min(count, len(candidates)))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ NOT_IMPORTED = (
     "accordance.asking",
 )
 """Modules that other programs load, and those that no command needs."""
+BY_TEST = "COVERAGE_BY_TEST"
+"""The variable that is set while lines are measured test by test."""
 
 
 def main(address: str) -> None:
@@ -91,12 +93,25 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
     os.chdir(request["folder"])
     time.tzset()
     tempfile.tempdir = None
+    _tell_coverage(request["environment"])
     from accordance.cli.main import main as command_line
 
     try:
         command_line(request["words"])
     except SystemExit as end:
         _end(end.code)
+
+
+def _tell_coverage(environment: dict[str, str]) -> None:
+    """For tools/mutants.py, which asks which tests run which line: these are lines of the test that waits."""
+    if BY_TEST not in environment:
+        return
+    from coverage import Coverage
+
+    measuring = Coverage.current()
+    if measuring is not None:
+        test, _, _ = environment["PYTEST_CURRENT_TEST"].rpartition(" ")
+        measuring.switch_context(f"{test}|run")
 
 
 def _end(code: object) -> NoReturn:

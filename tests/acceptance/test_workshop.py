@@ -34,7 +34,7 @@ from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment
 from accordance.work.change_evidence import reviewed_change
 from accordance.work.taking import take_up
-from accordance.workspace import collecting, leftovers, testing
+from accordance.workspace import collecting, leaving, testing
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.snapshot import take_snapshot
@@ -102,7 +102,7 @@ def test_nothing_is_found_out_twice(
     preflights = count_calls(monkeypatch, preflight, coding, task_input)
     readings = count_calls(monkeypatch, read_claim, examining)
     checks = count_calls(monkeypatch, check, concluding)
-    walks = count_calls(monkeypatch, whole_tree, coding, collecting, leftovers)
+    walks = count_calls(monkeypatch, whole_tree, collecting, leaving)
     copies = count_calls(monkeypatch, take_snapshot, testing)
     seen: list[tuple[int, ...]] = []
 

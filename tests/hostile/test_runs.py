@@ -123,6 +123,7 @@ HONEST = [
     ),
     Change("nothing-to-do", "unittest", "CI_FAILED", {}, {"allow_no_change": True}),
 ]
+STEERS = "TEST_STEERING_CHANGED"
 EXITS = "TESTS_NOT_RUN"
 TAMPERS = "TEST_RUN_TAMPERED"
 WEAKENS = "TESTS_WEAKENED"
@@ -192,8 +193,8 @@ HOSTILE = [
             """
         ),
     ),
-    Change("shadow", "pytest", EXITS, {"src/pytest.py": "raise SystemExit(0)\n"}),
-    Change("shadow", "unittest", EXITS, {"unittest.py": "raise SystemExit(0)\n"}),
+    Change("shadow", "pytest", STEERS, {"src/pytest.py": "raise SystemExit(0)\n"}),
+    Change("shadow", "unittest", STEERS, {"unittest.py": "raise SystemExit(0)\n"}),
     Change(
         "test-removed",
         "pytest",

@@ -36,6 +36,7 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.claims import is_prose
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
 from accordance.judging.own_submission import Claim
 from accordance.judging.task_input import PreflightFailed, read_task
@@ -364,6 +365,9 @@ class CodingAttempt:
             executor=self.judge.executor,
             own_tests=gateway.tests,
             chooses_tests=not self.judge.takes_edits,
+            hidden_tests_missing=why_not_hidden(
+                task, gateway, self.shop.repository, room
+            ),
         )
         result = preflight(Accepted(task), start, gateway.roles)
         if not result:

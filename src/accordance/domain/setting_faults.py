@@ -40,7 +40,7 @@ def first_fault(
     An unknown key comes before a missing one, for it may be that key, misspelt. `table`
     names the table that the model describes, where it is not the whole file.
     """
-    faults = error.errors(include_url=False)
+    faults = error.errors()
     fault = faults[0]
     for other in faults:
         if other["type"] == "extra_forbidden":
@@ -180,9 +180,6 @@ def _inside(schema: Schema, step: PathStep) -> Schema | None:
     inner: Schema | None = None
     if "oneOf" in schema:
         inner = kinds_in(schema).get(str(step))
-    elif "anyOf" in schema:
-        member = _only_member(schema)
-        inner = _inside(member, step) if member is not None else None
     elif "properties" in schema:
         inner = schema["properties"].get(step)
     elif schema.get("type") == "object":

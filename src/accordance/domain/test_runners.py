@@ -10,6 +10,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 PYTEST: Final = "pytest"
@@ -43,6 +44,10 @@ _CODE_OPTIONS: Final = {
     "ruby": ("-e",),
     "php": ("-r",),
 }
+_CARGO_OTHER: Final = frozenset(("--nocapture", "-q", "--quiet", "--format"))
+"""Options with which the harness prints something else than a line for each test."""
+_JS_WRAPPERS: Final = ("npx", "pnpm", "yarn", "npm", "bunx")
+_JS_SUBCOMMANDS: Final = ("exec", "dlx")
 _WITH_A_VALUE: Final = ("-X", "-W")  # options of Python
 _OPERATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")"})
 
@@ -105,6 +110,40 @@ def _first_file(words: Sequence[str], code_options: Sequence[str]) -> str:
         elif not word.startswith("-"):
             return word
     return ""
+
+
+def foreign_runner(command: str) -> str:
+    """The tool of a command that prints a report of its own; empty where none does."""
+    for words in _simple_commands(command):
+        name = _foreign_runner_called(words)
+        if name:
+            return name
+    return ""
+
+
+def _foreign_runner_called(words: Sequence[str]) -> str:
+    rest = [word for word in words if not _ASSIGNMENT.match(word)]
+    while rest:
+        program = rest.pop(0).rpartition("/")[2]
+        if program in (*_WRAPPERS, *_JS_WRAPPERS):
+            rest = _without_options(rest, _WRAPPERS.get(program, _JS_SUBCOMMANDS))
+            continue
+        is_test = rest[:1] == ["test"]
+        if program == "go" and is_test and "-json" in rest:
+            return "go"
+        if program == "cargo" and is_test and _CARGO_OTHER.isdisjoint(rest):
+            return "cargo"
+        if program == "jest" and "--json" in rest:
+            return "jest"
+        if program == "vitest" and _asks_for_json(rest):
+            return "vitest"
+        return ""
+    return ""
+
+
+def _asks_for_json(words: Sequence[str]) -> bool:
+    pairs = pairwise(words)
+    return "--reporter=json" in words or ("--reporter", "json") in pairs
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:

@@ -12,14 +12,15 @@ from accordance.domain.facts import (
     CommandRun,
 )
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
-from accordance.domain.test_results import file_of
 from accordance.domain.test_runners import runners_of, scripts_of
 from accordance.domain.test_runs import (
-    comparison_with_base,
     excused_failures,
     failure_of,
     unmet_expectations,
 )
+from accordance.domain.weakened_tests import weakened_tests
+from accordance.gates.hidden_tests import hidden_findings
+from accordance.gates.test_proof import proof_findings
 
 
 def tests(case: Case) -> Result:
@@ -35,6 +36,8 @@ def tests(case: Case) -> Result:
         *_unmet_expectations(case),
         *_unproven_runs(case),
         *_weakened_tests(case),
+        *proof_findings(case),
+        *hidden_findings(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)
@@ -42,7 +45,8 @@ def tests(case: Case) -> Result:
 
 def _missing_proof(case: Case) -> Iterator[Finding]:
     """A role whose work must be tested has a test, and not only a self-test."""
-    if not case.role.tests_required:
+    has_hidden_tests = case.facts.hidden is not None
+    if has_hidden_tests or not case.role.tests_required:
         return
 
     if not case.tests:
@@ -101,7 +105,10 @@ def _failed_runs(case: Case) -> Iterator[Finding]:
 def _unmet_expectations(case: Case) -> Iterator[Finding]:
     """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
     unmet = unmet_expectations(case.task, case.facts)
-    if unmet:
+    if unmet and case.facts.hidden is not None:
+        text = f"must pass and did not: {len(unmet)} tests that the task names"
+        yield _finding("CI_FAILED", text, "hidden tests")
+    elif unmet:
         text = f"must pass and did not: {listed(unmet)}"
         yield _finding("CI_FAILED", text, *unmet[:MAX_NAMED])
 
@@ -136,20 +143,17 @@ def _why_not_run(run: CommandRun) -> str:
 
 
 def _weakened_tests(case: Case) -> Iterator[Finding]:
-    """A test that passed at the base still exists and runs.
+    """A test that passed at the base still exists, runs, and asserts as much.
 
     A task may name the file of a test; then the test may be changed, and go.
     """
-    comparison = comparison_with_base(case.facts)
-    groups = (
-        ("passed before the change and are gone", comparison.removed),
-        ("passed before the change and are skipped now", comparison.pass_to_skip),
-    )
-    for what, tests_lost in groups:
-        unnamed = [test for test in tests_lost if not case.names(file_of(test))]
-        if unnamed:
-            text = f"{what}: {listed(unnamed)}"
-            yield _finding("TESTS_WEAKENED", text, *unnamed[:MAX_NAMED])
+    by_way: dict[str, list[str]] = {}
+    for weakened in weakened_tests(case.task, case.facts):
+        if not case.names(weakened.file):
+            by_way.setdefault(weakened.how, []).append(weakened.test)
+    for how, names in by_way.items():
+        text = f"{how}: {listed(names)}"
+        yield _finding("TESTS_WEAKENED", text, *names[:MAX_NAMED])
 
 
 def _admitted_failure(case: Case) -> Iterator[Finding]:

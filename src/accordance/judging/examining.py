@@ -11,8 +11,10 @@ from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.case import Submission, chosen_tests, claim_context, tests_of
 from accordance.domain.facts import ArtifactName
+from accordance.domain.test_policy import Consequence
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
+from accordance.judging.hidden_tests import hidden_request
 from accordance.judging.own_submission import Claim, complete, hand_in
 from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
 from accordance.workspace.evidence import EvidenceRequest
@@ -51,7 +53,7 @@ def examine(
         submission = read_claim(submit, claim_context(task))
 
     request = _evidence_request(task, submission, options.gateway.tests)
-    collected = _collect(tree, request, _setting(tree, options, tell))
+    collected = _collect(tree, request, _setting(tree, task, options, tell))
     if submit is not None and submission is not None:
         if isinstance(submission, Rejected):
             return Examination(submit, submission, collected)
@@ -110,7 +112,9 @@ def _evidence_request(
     return replace(request, places=places)
 
 
-def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSetting:
+def _setting(
+    tree: AttemptTree, task: TaskInput, options: JudgeOptions, tell: Tell
+) -> AttemptSetting:
     gateway = options.gateway
     return AttemptSetting(
         isolation=gateway.isolation,
@@ -120,6 +124,11 @@ def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSet
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
         environment=gateway.environment,
+        test_reports=(*gateway.test_reports, *(task.test_reports or ())),
+        reruns=gateway.reruns,
+        traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,
+        given_tests=tuple(task.given_tests or ()),
+        hidden_tests=hidden_request(task, gateway),
         forbids=options.forbids,
         stop=options.stop,
         tell=tell,

@@ -47,6 +47,7 @@ from accordance.workspace.baseline import read_baseline
 from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import adopt, scratch
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.git_settings import git_settings, programs
 from accordance.workspace.isolation import Room
 
@@ -101,6 +102,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     )
     submitted = None if submit is None else read_submission(submit, root)
     _check_that_it_can_be_kept(options, request.task)
+    _check_that_it_stays_hidden(options, request.task, root)
 
     with scratch() as folder:
         tell("cloning the base")
@@ -123,7 +125,8 @@ def judge_on(
     if not tree.has_passed_preflight:
         log("looking at the task")
         room = Room(tree.private, readable=options.gateway.readable)
-        check_task(task, tree.before, options.gateway, room)
+        repository = tree.workspace.work
+        check_task(task, tree.before, options.gateway, room, repository)
 
     place = _place_of_bundle(options, task)
     submitted_at = _now()
@@ -211,6 +214,20 @@ def _check_that_it_can_be_kept(options: JudgeOptions, task: TaskInput) -> None:
         from accordance.workspace.attestation import check_key
 
         check_key(options.attest)
+
+
+def _check_that_it_stays_hidden(
+    options: JudgeOptions, task: TaskInput, root: Path
+) -> None:
+    """Refuse to keep what hidden tests print where the next attempt can read it."""
+    kept = options.bundles
+    if task.hidden_tests is None or kept is None:
+        return
+    if kept.resolve().is_relative_to(root):
+        raise WorkspaceError(
+            "the evidence holds what hidden tests print, and would lie in the "
+            "repository; keep it in a folder outside"
+        )
 
 
 def _now() -> str:

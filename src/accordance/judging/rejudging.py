@@ -150,6 +150,12 @@ def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
         if sha256_of(log) != run.log_sha256:
             yield f"facts: runs/{log.name} is not the output of {run.command}"
 
+    hidden_runs = () if facts.hidden is None else facts.hidden.runs
+    for number, run in enumerate(hidden_runs, 1):
+        log = folder / "runs" / f"hidden-{number:02}.log"
+        if sha256_of(log) != run.log_sha256:
+            yield f"facts: runs/{log.name} is not the output of the hidden tests"
+
 
 def _recomputed_changes(folder: Path, facts: AttemptFacts) -> ChangeSet:
     ignored: set[str] = set()

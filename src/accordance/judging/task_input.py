@@ -18,6 +18,7 @@ from accordance.domain.case import tests_of
 from accordance.domain.facts import Snapshot
 from accordance.domain.preflight import CODE, Preflight, Start, preflight
 from accordance.errors import AccordanceError, NotFound
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.project.policy import JudgingPolicy
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import evidence_folder
@@ -145,7 +146,11 @@ def out_of_reach(task: Paper, request: TaskRequest, root: Path, base: str) -> No
 
 
 def check_task(
-    task: TaskInput, before: Snapshot, gateway: JudgingPolicy, room: Room
+    task: TaskInput,
+    before: Snapshot,
+    gateway: JudgingPolicy,
+    room: Room,
+    repository: Path,
 ) -> None:
     """Check the task against the tree before the attempt. Raises PreflightFailed.
 
@@ -155,7 +160,11 @@ def check_task(
     carry = gateway.carry
     runnable = {test: why_not_runnable(test, before, room, carry) for test in tests}
     role = replace(gateway.roles[task.role], tests_required=False)
-    start = Start(runnable=runnable, own_tests=gateway.tests)
+    start = Start(
+        runnable=runnable,
+        own_tests=gateway.tests,
+        hidden_tests_missing=why_not_hidden(task, gateway, repository, room),
+    )
 
     result = preflight(Accepted(task), start, {task.role: role})
     if not result:

@@ -15,10 +15,12 @@ from typing import Final
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
+from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
-from accordance.project.settings import Settings
+from accordance.project.settings import Judge, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
+from accordance.workspace.reruns import RerunPolicy
 
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in LEVEL_NAMES}}
@@ -41,6 +43,12 @@ class JudgingPolicy:
     carry: tuple[str, ...] = ()
     compares_with_base: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files with reports in JUnit's XML."""
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    hidden_tests: Path | None = None
+    """The folder of all hidden tests."""
 
 
 def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
@@ -60,6 +68,17 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         carry=judge.carry,
         compares_with_base=judge.compare_with_base,
         environment=judge.environment,
+        test_policy=_test_policy(judge),
+        test_reports=judge.test_reports,
+        reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
+        hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
+    )
+
+
+def _test_policy(judge: Judge) -> TestPolicy:
+    return TestPolicy(
+        do_not_tell=Consequence(judge.tests_that_do_not_tell),
+        not_reached=Consequence(judge.changed_lines_never_run),
     )
 
 

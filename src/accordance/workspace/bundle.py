@@ -113,6 +113,9 @@ def write_bundle(
     for log in collected.logs:
         if log.exists():
             shutil.copyfile(log, runs / log.name)
+    for log in collected.hidden_logs:
+        if log.exists():
+            shutil.copyfile(log, runs / f"hidden-{log.name}")
 
     if papers.made is None:
         _keep_agents_evidence(work, collected, folder / "agent")

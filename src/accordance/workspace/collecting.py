@@ -7,24 +7,26 @@ on a copy of what was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
+from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
-    WITH_LEFT_OUT,
+    WITH_TEST_POLICY,
     AttemptFacts,
     ChangeSet,
     CommandRun,
     EntryKind,
+    HiddenRuns,
     IsolationLevel,
     Snapshot,
 )
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
-from accordance.workspace.base_tests import base_runs, lay_out_base
+from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.comparable import base_like, refuse_other_line_ends
@@ -35,15 +37,36 @@ from accordance.workspace.errors import (
     WorkspaceError,
 )
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
+from accordance.workspace.further_runs import (
+    with_lines_reached,
+    with_other_versions,
+    with_reruns,
+)
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
+from accordance.workspace.laid_in import LaidIn, hidden_files
 from accordance.workspace.leaving import tree_left
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
+from accordance.workspace.reruns import RerunPolicy
 from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
-from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
+from accordance.workspace.testing import (
+    TestRuns,
+    lay_out,
+    run_tests,
+    with_missing_report,
+    without,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTestsRequest:
+    """Tests that no agent may see: the folder they lie in, and what runs them."""
+
+    folder: Path
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +83,16 @@ class AttemptSetting:
     """Where the tests see their copy, for isolation that can move it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     reach: WalkLimits = field(default_factory=WalkLimits)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files in which commands leave reports of their own."""
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    traces_lines: bool = False
+    """Whether it is looked at which changed lines the tests run."""
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
+    given_tests: tuple[str, ...] = ()
+    """Patterns of tests that run as the base has them."""
+    hidden_tests: HiddenTestsRequest | None = None
     forbids: Callable[[str], bool] | None = None
     """Paths whose content an agent must not see in the output of tests."""
     stop: Event | None = None
@@ -81,6 +112,8 @@ class CollectedFacts:
     logs: tuple[Path, ...] = ()
     shown: tuple[Path | None, ...] = ()
     """What an agent may see of each log; None where it may see nothing."""
+    hidden_logs: tuple[Path, ...] = ()
+    """The output of hidden tests, which no agent may see."""
 
     @property
     def links(self) -> dict[str, str]:
@@ -120,7 +153,8 @@ def collect(
     setting = setting or AttemptSetting()
     needed = (request.folder, *setting.carry)
     seen: SeenFiles = {}
-    is_read_here = after is None
+    # our own clone is judged while its agent still works, and read again to be landed
+    must_stay = after is None and workspace.pristine is not None
     if after is None:
         setting.tell("reading the tree")
         after = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
@@ -146,13 +180,13 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_LEFT_OUT,
+        version=WITH_TEST_POLICY,
     )
 
     collected = CollectedFacts(facts, before, after, patch)
-    if request.tests:
+    if request.tests or setting.hidden_tests is not None:
         collected = _tested(workspace, collected, scratch, request, setting)
-    if is_read_here:
+    if must_stay:
         now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
         _refuse_later_writes(after, now)
     return collected
@@ -200,22 +234,47 @@ def _tested(
                 setting.environment,
             )
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
-            results = bench.run(request.tests, tree, "judged")
-            shown = bench.shown_logs(results, tree)
             before = without(collected.before, request.folder)
+            given = bench.given_tests(before, collected.after)
+            bench = replace(bench, laid_in=given)
+            results = bench.run(request.tests, tree, "judged")
+            results = with_missing_report(results, setting.test_reports)
+            shown = bench.shown_logs(results, tree)
             base_runs = bench.base_runs(results, before, collected.after)
+            hidden, hidden_logs = bench.hidden_runs(tree)
+            facts = replace(
+                facts,
+                runs=results.runs,
+                base_runs=base_runs,
+                given_tests=_changed_files(given, facts.changes),
+            )
+            facts = bench.with_further_runs(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
 
     facts = replace(
         facts,
-        runs=results.runs,
         tests_changed=results.changed,
         isolation=level,
-        base_runs=base_runs,
+        hidden=hidden,
     )
-    return replace(collected, facts=facts, logs=results.logs, shown=shown)
+    return replace(
+        collected,
+        facts=facts,
+        logs=results.logs,
+        shown=shown,
+        hidden_logs=hidden_logs,
+    )
+
+
+def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, ...]:
+    """The changed paths in whose place something else was laid in."""
+    changed = set()
+    for path in changes.paths():
+        if any(ours.stands_for(path) for ours in laid_in):
+            changed.add(path)
+    return tuple(sorted(changed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +287,45 @@ class _Bench:
     room: Room
     level: IsolationLevel
     setting: AttemptSetting
+    laid_in: tuple[LaidIn, ...] = ()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further test is to be run."""
+        stop = self.setting.stop
+        return stop is not None and stop.is_set()
+
+    def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
+        """Return the tests that run as the base has them."""
+        patterns = self.setting.given_tests
+        if not patterns:
+            return ()
+        pins = Pins.of(patterns)
+        place = self.scratch / "given"
+        given = base_files(
+            self.workspace, before, after, lambda path: path in pins, place
+        )
+        return (given,)
+
+    def hidden_runs(self, tree: Snapshot) -> tuple[HiddenRuns | None, tuple[Path, ...]]:
+        """Run the tests that no agent may see. Raises WorkspaceError.
+
+        They are laid in for these runs alone: what other runs print may be shown.
+        """
+        request = self.setting.hidden_tests
+        if request is None or self.is_stopped:
+            return None, ()
+        if not self.level.confines:
+            raise WorkspaceError(
+                "hidden tests need isolation: without it, the code that is judged "
+                f"could read {request.folder}"
+            )
+        self.setting.tell("running the hidden tests")
+        quiet = replace(self, setting=replace(self.setting, tell=str))
+        hidden = hidden_files(request.folder)
+        laid_in = (*self.laid_in, hidden)
+        done = quiet.run(request.commands, tree, "hidden", laid_in=laid_in)
+        return HiddenRuns(hidden.files, done.runs), done.logs
 
     def run(
         self,
@@ -236,6 +334,9 @@ class _Bench:
         name: str,
         *,
         with_history: bool = True,
+        laid_in: Sequence[LaidIn] | None = None,
+        only: str = "",
+        traced: Collection[str] = (),
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
@@ -252,6 +353,7 @@ class _Bench:
             self.changes,
             self.scratch / name,
             carry=setting.carry,
+            laid_in=self.laid_in if laid_in is None else laid_in,
         )
         return run_tests(
             commands,
@@ -262,6 +364,9 @@ class _Bench:
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
+            report_files=setting.test_reports,
+            traced=traced,
         )
 
     def base_runs(
@@ -272,12 +377,15 @@ class _Bench:
         Raises IsolationUnavailable.
         """
         setting = self.setting
-        is_stopped = setting.stop is not None and setting.stop.is_set()
         commands = [run.command for run in results.runs if run.report is not None]
-        if is_stopped or not setting.compares_with_base or not commands:
+        if self.is_stopped or not setting.compares_with_base or not commands:
             return ()
 
-        surroundings = {"isolation": self.level, "limits": asdict(setting.limits)}
+        surroundings = {
+            "isolation": self.level,
+            "limits": asdict(setting.limits),
+            "test_reports": setting.test_reports,
+        }
         known = base_runs(before, self.room, surroundings)
         cached = [known.read(command) for command in commands]
         runs = [run for run in cached if run is not None]
@@ -287,31 +395,54 @@ class _Bench:
             if run is None
         ]
         if unknown:
-            runs += self._run_on_base(unknown, before, after)
+            self.setting.tell("running the same tests on the base")
+            runs += self.run_on_base(unknown, before, after, "base").runs
             for run in runs:
                 known.keep(run)
         return tuple(runs)
 
-    def _run_on_base(
-        self, commands: Sequence[str], before: Snapshot, after: Snapshot
-    ) -> tuple[CommandRun, ...]:
+    def run_on_base(
+        self,
+        commands: Sequence[str],
+        before: Snapshot,
+        after: Snapshot,
+        name: str,
+        laid_in: Sequence[LaidIn] = (),
+        only: str = "",
+    ) -> TestRuns:
+        """Run commands on a copy of the base; none, if its files are not at hand."""
         setting = self.setting
-        setting.tell("running the same tests on the base")
-        place = self.scratch / "base"
-        copy = lay_out_base(self.workspace, before, after, place)
+        place = self.scratch / name
+        copy = lay_out_base(self.workspace, before, after, place, laid_in)
         if copy is None:
-            return ()
-        done = run_tests(
+            return TestRuns((), ())
+        return run_tests(
             commands,
             copy,
             self.room,
-            self.scratch / "base-runs",
+            self.scratch / f"{name}-runs",
             level=self.level,
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
+            report_files=setting.test_reports,
         )
-        return done.runs
+
+    def with_further_runs(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add what is needed to say how much the tests prove."""
+        setting = self.setting
+        facts = with_reruns(self, facts, setting.reruns, tree, before, after)
+        facts = with_other_versions(self, facts, tree, before, after)
+        if not setting.traces_lines:
+            return facts
+        return with_lines_reached(self, facts, tree, before, after)
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.
@@ -325,16 +456,17 @@ class _Bench:
             return results.logs
 
         commands = _failed_without(results, forbidden)
-        stop = self.setting.stop
-        is_stopped = stop is not None and stop.is_set()
-        if not commands or is_stopped:
+        if not commands or self.is_stopped:
             return (None,) * len(results.runs)
 
         permitted = {
             path: entry for path, entry in tree.entries.items() if path not in forbidden
         }
         bounded = replace(tree, entries=permitted)
-        again = self.run(commands, bounded, "shown", with_history=False)
+        laid_in = [ours.without(forbidden) for ours in self.laid_in]
+        again = self.run(
+            commands, bounded, "shown", with_history=False, laid_in=laid_in
+        )
 
         logs = {}
         for run, log in zip(again.runs, again.logs, strict=True):

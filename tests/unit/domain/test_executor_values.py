@@ -381,6 +381,23 @@ def test_a_briefing_tells_what_the_plan_asks_for() -> None:
     ].is_data
 
 
+@pytest.mark.parametrize(
+    ("is_cut", "name"),
+    [
+        (False, "the product you review: workspace/artifacts/t0/a.v1.md"),
+        (
+            True,
+            "the product you review: workspace/artifacts/t0/a.v1.md (only its beginning)",
+        ),
+    ],
+)
+def test_a_product_that_was_cut_is_called_so(is_cut: bool, name: str) -> None:
+    """Whoever judges it must know whether there is more."""
+    context = {"product": {**ARTIFACT, "is_cut": is_cut}}
+    names = [piece.name for piece in briefing({**DOCUMENT, "context": context})]
+    assert names == ["task", "contract", name]
+
+
 def test_criteria_may_be_a_text() -> None:
     """As people write them."""
     document = {
@@ -388,6 +405,15 @@ def test_criteria_may_be_a_text() -> None:
         "task": {**DOCUMENT["task"], "acceptance_criteria": "Names a price."},
     }
     assert "Acceptance criteria:\n- Names a price." in briefing(document)[0].text
+
+
+def test_texts_of_the_plan_are_told_as_they_are_written() -> None:
+    """In any script, and structure over several lines."""
+    task = {**DOCUMENT["task"], "acceptance_criteria": [{"id": "価格"}]}
+    document = {**DOCUMENT, "task": task, "plan": {"constraints": {"言語": "日本語"}}}
+    pieces = {piece.name: piece.text for piece in briefing(document)}
+    assert '- {"id": "価格"}' in pieces["task"]
+    assert pieces["constraints"].endswith('{\n "言語": "日本語"\n}')
 
 
 def test_a_briefing_of_little_is_short() -> None:
@@ -402,6 +428,7 @@ def test_a_briefing_of_little_is_short() -> None:
     }
     pieces = briefing(little, with_schema=False)
     assert [piece.name for piece in pieces] == ["task", "contract"]
+    assert pieces[0].text == "# Task t1\nTitle: Write it\nAttempt: 1"
     assert "JSON Schema" not in pieces[1].text
     assert "and task_id 't1'." in pieces[1].text
 

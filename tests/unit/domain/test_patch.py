@@ -138,6 +138,9 @@ def test_changed_lines(text: str, lines: int) -> None:
         pytest.param("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", ("x",), id="without git's header"),
         pytest.param("--- x\t2020\n+++ x\t2021\n@@ -1 +1 @@\n-a\n+b\n", ("x",), id="with times, without prefixes"),
         pytest.param("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n", ("x",), id="a new file"),
+        pytest.param("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n", ("x",), id="a file that goes"),
+        pytest.param("--- a/x\n+++ a/x\n@@ -1 +1 @@\n-a\n+b\n", ("a/x",), id="a folder that looks like a prefix"),
+        pytest.param("--- b/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", ("b/x",), id="and one like the other prefix"),
         pytest.param("--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n", ("/etc/passwd",), id="absolute"),
         pytest.param("--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", ("x",), id="lines end as on Windows"),
         pytest.param("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n\n", ("x",), id="an empty line of context"),
@@ -161,6 +164,7 @@ def test_changed_lines(text: str, lines: int) -> None:
             ("m", "n", "u"),
             id="envelope",
         ),
+        pytest.param("diff --git a/x b/x\nold mode 1\n--- end", ("x",), id="a last line like a header"),
         pytest.param("Subject: it\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\nold mode 1\n", ("x",), id="a mailed patch"),
     ],
 )  # fmt: skip

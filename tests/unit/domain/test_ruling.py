@@ -101,6 +101,8 @@ ACTIONS = [
     pytest.param(error(" skill_timeout ", suggestion="wait"), FRESH, Expected("STALLED", "ESCALATE", "SKILL_TIMEOUT", "SKILL_TIMEOUT: it broke (wait)", QuestionKind.HELP, Waiting.SKILL), id="a skill, in any letter case"),
     pytest.param(error("INPUT_MISSING"), FRESH, Expected("STALLED", "ESCALATE", "INPUT_MISSING", "it broke", QuestionKind.HELP, Waiting.INPUT), id="an input"),
     pytest.param({**ACTION, "result_type": "NOOP"}, FRESH, Expected("IDLED", "RETRY", "NOOP"), id="a branch that was not chosen is none"),
+    pytest.param({**NEEDS_INPUT, "result_type": "NOOP"}, FRESH, Expected("IDLED", "RETRY", "NOOP"), id="nor are documents"),
+    pytest.param({**error("X"), "result_type": "NOOP"}, FRESH, Expected("IDLED", "RETRY", "NOOP"), id="nor is an error"),
 ]  # fmt: skip
 
 

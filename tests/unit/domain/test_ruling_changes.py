@@ -116,9 +116,10 @@ def test_whoever_changes_a_repository_is_told_pins_tests_and_where_evidence_goes
         "pins": {"allowed_paths": ["src/**"]},
         "allowedTests": ["make test"],
     }
-    pieces = {piece.name: piece.text for piece in briefing({**told, "change": change})}
-    assert "src/**" in pieces["change"]
-    assert "artifacts/t/submit.json" in pieces["change"]
+    pieces = {piece.name: piece for piece in briefing({**told, "change": change})}
+    assert "src/**" in pieces["change"].text
+    assert "artifacts/t/submit.json" in pieces["change"].text
+    assert not pieces["change"].is_data  # the pins bind, so they instruct
     assert "change" not in {piece.name for piece in briefing(told)}
     spoken = {
         **told,

@@ -10,6 +10,7 @@ from accordance.domain.test_results import (
     TestReport,
     TestResult,
     compare,
+    is_test_of,
 )
 
 P, F, E, S, X = (
@@ -76,3 +77,17 @@ def test_a_change_is_told_by_a_test_that_did_not_pass_before(
     comparison: Comparison, tells: bool
 ) -> None:
     assert comparison.tells_the_change is tells
+
+
+@pytest.mark.parametrize(
+    ("test", "path", "expected"),
+    [
+        ("tests/test_app.py::test_last", "tests/test_app.py", True),
+        ("tests/app.test.js > last", "tests/app.test.js", True),
+        ("test_app.Last.test_last", "tests/test_app.py", True),
+        ("tests/test_app.py::test_last", "tests/test_other.py", False),
+        ("test_app.Last.test_last", "tests/test_other.py", False),
+    ],
+)
+def test_a_test_is_of_its_file(test: str, path: str, expected: bool) -> None:
+    assert is_test_of(test, path) is expected

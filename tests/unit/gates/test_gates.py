@@ -411,6 +411,7 @@ def test_roles_that_need_no_test() -> None:
         (some_evidence(evidence_dir={"exists": False}), "ARTIFACT_MISSING", "evidence_dir does not exist"),
         (some_evidence(patch_diff={"inside": False, "path": "/etc/x"}), "EVIDENCE_INVALID", "outside the evidence folder: /etc/x"),
         (replace(some_evidence(), selftest=SelftestFacts()), "EVIDENCE_INVALID", "must end with EXIT_CODE="),
+        (replace(some_evidence(selftest_log={"size": 1}), selftest=SelftestFacts()), "EVIDENCE_INVALID", "must end with EXIT_CODE="),
         (replace(some_evidence(), selftest=SelftestFacts(0, cut=True)), "EVIDENCE_INVALID", "selftest.log is cut short"),
         (replace(some_evidence(), selftest=SelftestFacts(1)), "EVIDENCE_INVALID", "ends with EXIT_CODE=1, the submission says that tests passed"),
         (replace(some_evidence(), selftest=SelftestFacts(0, (COMMAND,))), "EVIDENCE_INVALID", "does not show these tests"),
@@ -427,6 +428,22 @@ def test_evidence(facts: Any, code: str, message: str) -> None:
     ).findings
     assert finding.code == code
     assert message in finding.message
+
+
+@pytest.mark.parametrize("name", ["selftest_log", "patch_diff"])
+@pytest.mark.parametrize(
+    "spoilt", [{"size": 0}, {"exists": False}, {"readable": False}, {"inside": False}]
+)
+def test_what_has_no_content_is_not_examined_further(
+    name: str, spoilt: dict[str, Any]
+) -> None:
+    """Nobody could read it, so it is lacking and nothing else."""
+    evidence = some_evidence(**{name: spoilt})
+    part = "selftest" if name == "selftest_log" else "patch"
+    unread = replace(evidence, **{part: None})
+    case = a_case(facts=replace(FACTS, evidence=unread))
+    [finding] = GATES[Gate.EVIDENCE](case).findings
+    assert finding.about == (name,)
 
 
 @pytest.mark.parametrize(

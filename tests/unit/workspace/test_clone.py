@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -272,33 +273,12 @@ def test_settings_of_the_judged_repository_run_nothing(
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_others_have_closed_is_gone(as_an_ordinary_user: Path) -> None:
-    """Folders that may not be written to, or not even be looked into."""
-    place = as_an_ordinary_user / "attempt"
-    for inner, mode in (("cache", 0o555), ("shut", 0)):
-        (place / inner / "deep").mkdir(parents=True)
-        (place / inner / "deep/file").write_text("x")
-        for folder in (place / inner / "deep", place / inner):
-            folder.chmod(mode)
-    assert discard(place)
-    assert not place.exists()
+@contextmanager
+def ordinary_user() -> Iterator[Path]:
+    """Have the rights of somebody whom permissions stop, and a folder of theirs.
 
-
-def test_what_cannot_be_deleted_stays(as_an_ordinary_user: Path) -> None:
-    """Tidying up never fails: whoever has come to its end has come to its end."""
-    theirs = as_an_ordinary_user / "theirs"
-    theirs.mkdir()
-    as_an_ordinary_user.chmod(0o555)
-    assert not discard(theirs)
-    assert theirs.exists()
-    as_an_ordinary_user.chmod(0o755)
-    assert discard(theirs)
-    assert discard(theirs), "nothing is there: it is gone"
-
-
-@pytest.fixture
-def as_an_ordinary_user() -> Iterator[Path]:
-    """A folder of somebody whom permissions stop, and their rights."""
+    No fixture: what pytest and its plugins do between fixture and test needs our rights.
+    """
     place = Path(tempfile.mkdtemp())
     user = os.geteuid()
     if user == 0:
@@ -309,6 +289,32 @@ def as_an_ordinary_user() -> Iterator[Path]:
     finally:
         os.seteuid(user)
         discard(place)
+
+
+def test_what_others_have_closed_is_gone() -> None:
+    """Folders that may not be written to, or not even be looked into."""
+    with ordinary_user() as folder:
+        place = folder / "attempt"
+        for inner, mode in (("cache", 0o555), ("shut", 0)):
+            (place / inner / "deep").mkdir(parents=True)
+            (place / inner / "deep/file").write_text("x")
+            for closed in (place / inner / "deep", place / inner):
+                closed.chmod(mode)
+        assert discard(place)
+        assert not place.exists()
+
+
+def test_what_cannot_be_deleted_stays() -> None:
+    """Tidying up never fails: whoever has come to its end has come to its end."""
+    with ordinary_user() as folder:
+        theirs = folder / "theirs"
+        theirs.mkdir()
+        folder.chmod(0o555)
+        assert not discard(theirs)
+        assert theirs.exists()
+        folder.chmod(0o755)
+        assert discard(theirs)
+        assert discard(theirs), "nothing is there: it is gone"
 
 
 def test_what_others_dug_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

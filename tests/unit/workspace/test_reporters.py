@@ -218,17 +218,22 @@ def test_plugins_that_look_at_items_are_not_disturbed_by_canaries(
 
 
 FAILING = "def test_it(): assert False"
+CUT_SHORT = "the test process ended before its run was over, after 0 tests"
 ENDS_EARLY = [
-    pytest.param("import os; os._exit(0)", id="exit-at-import"),
-    pytest.param("raise SystemExit(0)", id="system-exit-at-import"),
+    pytest.param("import os; os._exit(0)", CUT_SHORT, id="exit-at-import"),
+    pytest.param("raise SystemExit(0)", "no test was run", id="system-exit-at-import"),
     pytest.param(
-        "import atexit, os; atexit.register(os._exit, 0)", id="exit-code-swallowed"
-    ),
-    pytest.param(
-        "import os, threading; threading.Timer(0, os._exit, [0]).start()",
+        """
+        import os, threading
+        timer = threading.Timer(0, os._exit, [0])
+        timer.start()
+        timer.join()
+        """,
+        CUT_SHORT,
         id="exit-from-a-thread",
     ),
 ]
+CANARY_PASSED = "a canary that fails was reported as passed"
 PATCHES = [
     pytest.param(
         """
@@ -240,6 +245,7 @@ PATCHES = [
             return report
         TestReport.from_item_and_call = passed
         """,
+        CANARY_PASSED,
         id="every-report-passed",
     ),
     pytest.param(
@@ -249,6 +255,7 @@ PATCHES = [
         import _pytest.runner
         _pytest.runner.pytest_runtest_call = lambda item: None
         """,
+        CANARY_PASSED,
         id="no-test-is-called",
     ),
     pytest.param(
@@ -256,6 +263,7 @@ PATCHES = [
         from _pytest.main import Session
         Session.testsfailed = property(lambda self: 0, lambda self, value: None)
         """,
+        "tests failed, and the run says that it succeeded",
         id="failures-not-counted",
     ),
     pytest.param(
@@ -269,30 +277,54 @@ PATCHES = [
             return original(cls, calm, when, reraise)
         CallInfo.from_call = classmethod(quiet)
         """,
+        CANARY_PASSED,
         id="errors-swallowed",
     ),
 ]
 
 
-@pytest.mark.parametrize("source", ENDS_EARLY)
-def test_a_run_that_ends_early_is_incomplete(tmp_path: Path, source: str) -> None:
-    write(tmp_path, source=source, test_it=f"import source\n{FAILING}")
+def with_source(folder: Path, source: str) -> tuple[int, TestReport | None]:
+    """Run a test that fails, beside code of the tree that is loaded before it."""
+    write(folder, source=source, test_it=f"import source\n{FAILING}")
+    return pytest_in(folder)
 
-    _, report = pytest_in(tmp_path)
+
+def test_a_failure_is_a_failure(tmp_path: Path) -> None:
+    """The honest twin of the runs below."""
+    code, report = with_source(tmp_path, source="")
+
+    assert code == 1
+    assert outcomes(report) == {"test_it": TestOutcome.FAILED}
+
+
+def test_a_failure_is_reported_whatever_code_the_process_exits_with(
+    tmp_path: Path,
+) -> None:
+    source = "import atexit, os; atexit.register(os._exit, 0)"
+
+    code, report = with_source(tmp_path, source)
+
+    assert code == 0
+    assert outcomes(report) == {"test_it": TestOutcome.FAILED}
+
+
+@pytest.mark.parametrize(("source", "why"), ENDS_EARLY)
+def test_a_run_that_ends_early_is_incomplete(
+    tmp_path: Path, source: str, why: str
+) -> None:
+    _, report = with_source(tmp_path, source)
 
     assert report is not None
-    is_sound = not report.incomplete and not report.tampered
-    assert not is_sound or report.failed
+    assert (report.incomplete, report.results) == (why, ())
 
 
-@pytest.mark.parametrize("source", PATCHES)
-def test_a_patched_runner_is_noticed(tmp_path: Path, source: str) -> None:
-    write(tmp_path, source=source, test_it=f"import source\n{FAILING}")
+@pytest.mark.parametrize(("source", "why"), PATCHES)
+def test_a_patched_runner_is_noticed(tmp_path: Path, source: str, why: str) -> None:
+    code, report = with_source(tmp_path, source)
 
-    _, report = pytest_in(tmp_path)
-
+    assert code == 0
     assert report is not None
-    assert report.tampered or report.failed
+    assert report.tampered.startswith(why)
 
 
 @pytest.mark.parametrize("name", ["pytest", "_pytest"])
@@ -312,9 +344,10 @@ def test_a_module_in_the_place_of_the_standard_library_changes_nothing(
 ) -> None:
     write(tmp_path, **{name: "raise SystemExit(0)"}, test_it=FAILING)
 
-    _, report = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    code, report = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
-    assert report is None or report.failed or report.incomplete
+    assert code == 1
+    assert outcomes(report) == {"test_it": TestOutcome.FAILED}
 
 
 def test_a_stream_that_was_cut_is_noticed(tmp_path: Path) -> None:
@@ -505,3 +538,40 @@ def test_a_test_that_was_run_again_counts_by_its_last_run() -> None:
 
     assert report is not None
     assert [result.outcome for result in report.results] == [TestOutcome.PASSED]
+
+
+TWO_TESTS = """
+    import unittest
+
+    class It(unittest.TestCase):
+        def test_fails(self): self.fail()
+        def test_passes(self): pass
+"""
+OUTCOMES = {"test_fails": TestOutcome.FAILED, "test_passes": TestOutcome.PASSED}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_one_test_of_pytest_is_run_alone(tmp_path: Path, name: str) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+    only = f"test_it.py::It::{name}"
+
+    _, report = run(tmp_path, "-m", "pytest", "-q", BUILD_ONLY=only)
+
+    assert outcomes(report) == {name: OUTCOMES[name]}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_one_test_of_unittest_is_run_alone(tmp_path: Path, name: str) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+
+    _, report = run(tmp_path, "-m", "unittest", BUILD_ONLY=f"test_it.It.{name}")
+
+    assert outcomes(report) == {name: OUTCOMES[name]}
+
+
+def test_a_test_that_is_not_there_leaves_the_others(tmp_path: Path) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+
+    _, report = run(tmp_path, "-m", "pytest", "-q", BUILD_ONLY="test_it.py")
+
+    assert len(outcomes(report)) == 2

@@ -168,6 +168,17 @@ def test_the_quality_level_binds(
     assert levels == expected
 
 
+def test_what_a_critique_wants_is_named() -> None:
+    """And what it has is not."""
+    asked = request(constraints={"quality_level": "publication_ready"})
+    expectations = AnswerExpectations(registry=REGISTRY, request=asked)
+    result = check_answer(json.dumps(ONE_STRENGTH), expectations)
+    assert isinstance(result, Rejected)
+    assert [violation.actual for violation in result.violations] == [
+        "wanting: strengths"
+    ]
+
+
 def test_without_a_quality_level_an_answer_is_held_to_the_standard() -> None:
     """No request, no constraints, or constraints that say nothing about it."""
     for asked in (

@@ -589,6 +589,7 @@ def test_what_is_not_taken_is_no_task() -> None:
     ("pairs", "asked", "expected"),
     [
         pytest.param([("theory-architect", "question-shaper"), ("question-shaper", "theory-architect")], {}, ["cycle $[0]"], id="a ring"),
+        pytest.param([("question-shaper", "theory-architect"), ("theory-architect", "design-smith"), ("design-smith", "question-shaper")], {}, ["cycle $[0]"], id="a longer ring"),
         pytest.param([("theory-architect", "design-smith")], {}, ["requires_missing $[0]"], id="a requirement nobody met"),
         pytest.param([("theory-architect", "design-smith")], {"prior_agents": ["qs"]}, [], id="one that ran before"),
         pytest.param([("design-smith", "theory-architect")], {"prior_agents": ["qs"]}, ["unordered $[0]"], id="the wrong way round"),

@@ -144,8 +144,22 @@ def test_one_question_is_one_group() -> None:
     assert same == request_digest(
         typed({**example("request"), "prior_agents": ["a", "b"]}, "request")
     )
+    context = example("request")["context"]
+    assert len(context) > 1
+    turned = dict(reversed(context.items()))
+    further = {"b": 1, "a": 2}
+    assert request_digest(request(context={**context, "notes": further})) == (
+        request_digest(request(context={"notes": {"a": 2, "b": 1}, **turned}))
+    )
     assert same != request_digest(request())
     assert same != request_digest(request(prior_agents=["b", "a"], task_type="methods"))
+
+
+def test_the_digest_of_a_question_never_changes() -> None:
+    """Stores keep it: a new one would begin a new group."""
+    assert request_digest(request(user_query="質問")) == (
+        "42876a6ab619b27e053bb12b052b39a1b3917e323e57d905a42ba6c7748d0678"
+    )
 
 
 @pytest.mark.parametrize(
