@@ -7,6 +7,7 @@ agents write the source and the tests, as many real tasks do.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 from accordance import judge
 from tests.hostile.stage import git
+from tests.pythons import environment_with
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -262,10 +264,20 @@ def _write(place: Path, text: str) -> None:
     place.write_text(dedent(text), "utf-8")
 
 
+@pytest.fixture(scope="module")
+def pytest_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with pytest, as a person would have activated it."""
+    folder = tmp_path_factory.mktemp("environment") / "tests"
+    return environment_with(folder, "pytest")
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a cache of its own."""
+def own_surroundings(
+    tmp_path: Path, pytest_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each test has a cache of its own, and the environment is active."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{pytest_environment}:{os.environ['PATH']}")
 
 
 def _needs(change: Change) -> None:

@@ -25,6 +25,7 @@ from accordance.changes.provisional import ProvisionalJudge
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
+from accordance.domain.facts import IsolationLevel
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -33,6 +34,7 @@ from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
+from accordance.judging.environments import environment_for
 from accordance.judging.judge import AttemptTree
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
@@ -43,7 +45,11 @@ from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.editing import Draft
-from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.errors import (
+    EnvironmentBroken,
+    IsolationUnavailable,
+    WorkspaceError,
+)
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
 from accordance.workspace.leftovers import restore_leftovers
@@ -134,6 +140,8 @@ class Workshop:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
             return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+        except EnvironmentBroken as error:
+            return RunOutcome(fault=Fault.ENVIRONMENT, text=str(error))
         except (AccordanceError, OSError) as error:
             return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
 
@@ -294,12 +302,19 @@ class CodingAttempt:
             workspace=workspace,
             before=base_snapshot(workspace),
             private=place / "private",
+            appears_at=self.shop.repository,
         )
 
     def check_preflight(self, tree: AttemptTree) -> None:
-        """Refuse a task that could not be judged in the end. Raises PreflightFailed."""
+        """Refuse a task that could not be judged in the end.
+
+        What its tests need is prepared now, before anybody works. Raises
+        PreflightFailed, EnvironmentBroken.
+        """
         task, gateway = self.job.asked.task, self.job.gateway
+        environment = environment_for(tree, task, gateway)
         room = Room(tree.private, readable=gateway.readable)
+        room = environment.furnished(room, IsolationLevel.BWRAP)
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={

@@ -240,6 +240,7 @@ class CommandRun:
     leftovers: int = 0  # processes still alive at the end, which were ended
     note: str = ""
     report: TestReport | None = None  # of every test, where a known runner ran them
+    missing: str = ""  # the program or module for want of which no test ran
 
     @property
     def passed(self) -> bool:
@@ -344,6 +345,7 @@ class AttemptFacts:
     tree: str = ""
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could run, and what to install
+    environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
     version: int = 1  # of what was collected; see WITH_TEST_REPORTS

@@ -46,6 +46,17 @@ def runners_of(command: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def programs_of(command: str) -> tuple[str, ...]:
+    """The names of the programs that a shell command calls, without their folders."""
+    names = []
+    for words in _simple_commands(command):
+        for word in words:
+            if not _ASSIGNMENT.match(word):
+                names.append(word.rpartition("/")[2])
+                break
+    return tuple(names)
+
+
 def _simple_commands(command: str) -> Iterator[list[str]]:
     """The commands between the operators of a shell line."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)

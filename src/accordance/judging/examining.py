@@ -14,6 +14,7 @@ from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
 from accordance.judging.own_submission import Claim, hand_in
 from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
+from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.evidence import EvidenceRequest
 
 _MAX_CHOSEN_TESTS: Final = 10
@@ -35,6 +36,7 @@ def examine(
     task: TaskInput,
     submit: bytes | None,
     options: JudgeOptions,
+    environment: TestEnvironment,
     tell: Tell,
 ) -> Examination:
     """Collect the facts of an attempt.
@@ -47,7 +49,7 @@ def examine(
         submission = read_claim(submit, claim_context(task))
 
     request = _evidence_request(task, submission, options.gateway.tests)
-    collected = _collect(tree, request, _setting(tree, options, tell))
+    collected = _collect(tree, request, _setting(tree, options, environment, tell))
     if submit is not None and submission is not None:
         return Examination(submit, submission, collected)
 
@@ -100,7 +102,9 @@ def _evidence_request(
     return replace(request, places=places)
 
 
-def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSetting:
+def _setting(
+    tree: AttemptTree, options: JudgeOptions, environment: TestEnvironment, tell: Tell
+) -> AttemptSetting:
     gateway = options.gateway
     return AttemptSetting(
         isolation=gateway.isolation,
@@ -109,7 +113,7 @@ def _setting(tree: AttemptTree, options: JudgeOptions, tell: Tell) -> AttemptSet
         carry=gateway.carry,
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
-        environment=gateway.environment,
+        environment=environment,
         forbids=options.forbids,
         stop=options.stop,
         tell=tell,

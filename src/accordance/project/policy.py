@@ -6,6 +6,7 @@ change the rules for its own work.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Final
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
+from accordance.domain.test_environments import EnvironmentWish
 from accordance.errors import InvalidSettings
-from accordance.project.settings import Settings
+from accordance.project.settings import EnvironmentSettings, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
 
@@ -40,7 +42,7 @@ class JudgingPolicy:
     readable: tuple[Path, ...] = ()
     carry: tuple[str, ...] = ()
     compares_with_base: bool = True
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: EnvironmentWish = field(default_factory=EnvironmentWish)
 
 
 def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
@@ -59,7 +61,22 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         readable=tuple(root / folder for folder in judge.readable),
         carry=judge.carry,
         compares_with_base=judge.compare_with_base,
-        environment=judge.environment,
+        environment=_wish_of(judge.environment, root),
+    )
+
+
+def _wish_of(settings: EnvironmentSettings, root: Path) -> EnvironmentWish:
+    folders = {
+        name: os.fspath(root / place) for name, place in settings.folders.items()
+    }
+    python = settings.python
+    return EnvironmentWish(
+        python=os.fspath(root / python) if python else "",
+        prepare=settings.prepare,
+        inputs=settings.inputs,
+        folders=folders,
+        variables=settings.variables,
+        detect=settings.detect,
     )
 
 

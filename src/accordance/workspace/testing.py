@@ -23,6 +23,7 @@ from accordance.domain.facts import (
     Snapshot,
     TreeEntry,
 )
+from accordance.domain.missing_programs import missing_program
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
@@ -30,6 +31,7 @@ from accordance.workspace.entries import directories, is_executable, parents, pl
 from accordance.workspace.fetching import fetch
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
+from accordance.workspace.laying import lay_folders
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
@@ -41,6 +43,7 @@ from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 
 _MAX_NAMED: Final = 100
+_END_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         tell(f"running {command}")
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
+        lay_folders(room, level)
         lay_reporters(room)
         watched_room = watched(room)
         watched_room.prepare(level)
@@ -199,12 +203,25 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
             stop=stop,
         )
         report = read_report(watched_room)
-        runs.append(replace(result, command=command, report=report))
+        missing = _missing_in(result.exit_code, command, log) if report is None else ""
+        runs.append(replace(result, command=command, report=report, missing=missing))
         places.append(log)
-        changed |= difference(judged.snapshot, take_snapshot(room.work)).paths()
+        paths = difference(judged.snapshot, take_snapshot(room.work)).paths()
+        changed |= {path for path in paths if not lies_in_any(path, tuple(room.laid))}
 
     named = sorted(changed)[:_MAX_NAMED]
     return TestRuns(tuple(runs), tuple(places), tuple(named))
+
+
+def _missing_in(exit_code: int, command: str, log: Path) -> str:
+    """Return what a command lacked, by the end of its output."""
+    if not exit_code or not log.exists():
+        return ""
+    with log.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _END_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return missing_program(command, exit_code, lines)
 
 
 def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:
