@@ -99,10 +99,10 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     InvalidRole and WorkspaceError.
     """
     root = top_of(Path(repo), base)
+    refuse_judge_in_reach(root)
     recorded = None if baseline is None else read_baseline(Path(baseline), root)
     commit = starting_commit(root, base, recorded)
 
-    refuse_judge_in_reach(root)
     gateway = _gateway(root, commit, isolation)
     request = read_task(task, gateway)
     out_of_reach(task, request, root, commit)
