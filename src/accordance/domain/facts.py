@@ -384,8 +384,10 @@ def beyond_caches(ignored: Iterable[PathChange]) -> tuple[PathChange, ...]:
 
 def _is_cached(change: PathChange) -> bool:
     """Whether every path of the change lies in a folder of a known cache."""
-    for path in change.paths:
-        folders = path.split("/")[:-1]
-        if CACHES.keys().isdisjoint(folders):
-            return False
-    return True
+    return all(is_in_cache(path) for path in change.paths)
+
+
+def is_in_cache(path: str) -> bool:
+    """Whether a path lies in a folder of a known cache."""
+    folders = path.split("/")[:-1]
+    return not CACHES.keys().isdisjoint(folders)

@@ -308,6 +308,7 @@ class Judge(SettingTable):
     environment: EnvironmentSettings = Field(
         default_factory=EnvironmentSettings.model_construct,
         description="What tests run with.",
+        examples=[{"variables": {"TZ": "UTC"}, "detect": False}],
     )
 
 

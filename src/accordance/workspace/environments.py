@@ -21,7 +21,7 @@ from threading import Event
 from typing import Any, Final
 
 from accordance.contracts.pins import normal_path
-from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot
+from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, is_in_cache
 from accordance.domain.test_environments import (
     ENVIRONMENT,
     EnvironmentPlan,
@@ -35,8 +35,8 @@ from accordance.domain.test_environments import (
 )
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import Workspace, copy_tree, discard
-from accordance.workspace.errors import EnvironmentBroken
-from accordance.workspace.git import Git
+from accordance.workspace.errors import EnvironmentBroken, GitFailed
+from accordance.workspace.git import Git, git_directory
 from accordance.workspace.isolation import CommandLimits, Room, give_tree, sandbox_user
 from accordance.workspace.judges_python import (
     OWN,
@@ -44,12 +44,14 @@ from accordance.workspace.judges_python import (
     installation_of,
 )
 from accordance.workspace.running import run
+from accordance.workspace.snapshot import take_snapshot
 from accordance.workspace.testing import give_history
 
 _FORMAT: Final = 1  # of what is cached
 _READY: Final = "ready.json"
 _LOG: Final = "prepare.log"
 _LAID: Final = "folders"
+_GENERATED: Final = "generated"
 _LINES_SHOWN: Final = 12
 _LIMITS: Final = CommandLimits(
     seconds=1800, processes=2048, disk_bytes=16 << 30, scratch_bytes=2 << 30
@@ -67,6 +69,7 @@ _CONFIG_FILES: Final = (
     ".config/uv/uv.toml",
     ".cargo/config.toml",
 )
+_TAG_FORMAT: Final = "--format=%(refname:strip=2) %(objectname) %(*objectname)"
 _TOOLS: Final = ("uv", "node", "npm", "cargo", "go")
 
 
@@ -81,6 +84,8 @@ class TestEnvironment:
     variables: Mapping[str, str] = field(default_factory=dict)
     folders: Mapping[str, Path] = field(default_factory=dict)
     """Trusted folders, by the place in the copy where tests see them."""
+    generated: Path | None = None
+    """A folder of files that preparing made in the tree."""
     source_roots: tuple[str, ...] = ()
     """Where the tree's own packages lie, if they were installed to be edited."""
     broken: str = ""
@@ -101,6 +106,7 @@ class TestEnvironment:
             readable=(*room.readable, *self.readable),
             environment=variables,
             laid=self.folders,
+            generated=self.generated,
         )
 
 
@@ -151,6 +157,30 @@ class BaseTree:
         give_history(workspace, target)
         git = Git(target / ".git", target)
         git("checkout-index", "--all", "--force")
+        updates = [
+            f"create refs/tags/{name} {commit}\n"
+            for name, commit in self.tags().items()
+        ]
+        git("update-ref", "--stdin", given="".join(updates).encode())
+
+    def tags(self) -> dict[str, str]:
+        """Return the tags of the base's history, from which versions are made."""
+        directory = git_directory(self.stands_at)
+        if directory is None or not self.workspace.commit:
+            return {}
+        tags = {}
+        lines = ""
+        with contextlib.suppress(GitFailed):  # the commit need not be there
+            lines = Git(directory).text(
+                "for-each-ref",
+                f"--merged={self.workspace.commit}",
+                _TAG_FORMAT,
+                "refs/tags",
+            )
+        for line in lines.splitlines():
+            name, *objects = line.split()
+            tags[name] = objects[-1]  # of an annotated tag, the commit comes last
+        return tags
 
 
 def surroundings_of(tree: Path) -> Surroundings:
@@ -196,6 +226,7 @@ def environment_of_tests(
         readable=(*prepared.readable, *found.readable),
         variables={**prepared.variables, **found.variables},
         folders={**prepared.folders, **found.folders},
+        generated=prepared.generated,
         source_roots=prepared.source_roots,
     )
 
@@ -326,6 +357,7 @@ class _Preparation:
             "format": _FORMAT,
             "steps": steps,
             "inputs": self.base.digest(self.plan.inputs),
+            "tags": self.base.tags(),
             "python": [self.python, os.path.realpath(self.python)],
             "stands at": os.fspath(self.base.stands_at),
         }
@@ -376,6 +408,7 @@ class _Preparation:
             )
 
         self._keep_folders(room.work, place)
+        self._keep_generated(room.work, place)
         if sandbox_user(self.level) is not None:
             give_tree(place, os.geteuid())
         self._refuse_copies(place)
@@ -426,6 +459,16 @@ class _Preparation:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.move(work / name, target)
 
+    def _keep_generated(self, work: Path, place: Path) -> None:
+        """Keep the files that the commands made in the tree."""
+        known = self.base.before.entries
+        for path, entry in take_snapshot(work).entries.items():
+            is_new = entry.kind is EntryKind.FILE and path not in known
+            if is_new and not is_in_cache(path):
+                target = place / _GENERATED / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(work / path, target)
+
     def _refuse_copies(self, place: Path) -> None:
         """Refuse an environment in which tests would not import the judged tree."""
         project = project_name(self.base.files())
@@ -456,7 +499,9 @@ class _Preparation:
             installation = installation_of(programs / "python")
             readable += [installation] if installation else []
             source_roots = ("src", "") if self._has_src else ("",)
+        generated = place / _GENERATED
         return TestEnvironment(
+            generated=generated if generated.is_dir() else None,
             programs=(programs,) if programs.is_dir() else (),
             readable=tuple(readable),
             variables=variables,

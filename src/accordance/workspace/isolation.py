@@ -114,6 +114,8 @@ class Room:
     """Whether the command may use the Python environment that accordance runs in."""
     laid: Mapping[str, Path] = field(default_factory=dict)
     """Trusted folders, by the place in `work` where the command sees them."""
+    generated: Path | None = None
+    """A folder of files that preparing made in the tree; `work` gets those it lacks."""
     made: tuple[Path, ...] = ()
     """Further folders that the command fills."""
     has_network: bool = False

@@ -1,7 +1,13 @@
-"""Laying trusted folders into the copy that tests run on."""
+"""Laying what was prepared into the copy that tests run on.
+
+Trusted folders replace what the agent left. Generated files, such as a `_version.py`
+that git ignores, only fill gaps.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 from accordance.domain.facts import IsolationLevel
@@ -20,6 +26,30 @@ def lay_folders(room: Room, level: IsolationLevel) -> None:
             place.mkdir()
         else:
             place.symlink_to(source)
+
+
+def lay_generated(room: Room) -> frozenset[str]:
+    """Copy the generated files that the copy lacks, and return their paths."""
+    if room.generated is None:
+        return frozenset()
+    laid = set()
+    for source in sorted(room.generated.rglob("*")):
+        path = source.relative_to(room.generated)
+        if source.is_file() and _is_free(room.work, path):
+            target = room.work / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+            laid.add(path.as_posix())
+    return frozenset(laid)
+
+
+def _is_free(work: Path, path: Path) -> bool:
+    """Whether nothing is there, and no link or file of the agent is above it."""
+    for above in reversed(path.parents):
+        folder = work / above
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            return False
+    return not os.path.lexists(work / path)
 
 
 def _cleared(work: Path, name: str) -> Path:

@@ -31,7 +31,7 @@ from accordance.workspace.entries import directories, is_executable, parents, pl
 from accordance.workspace.fetching import fetch
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
-from accordance.workspace.laying import lay_folders
+from accordance.workspace.laying import lay_folders, lay_generated
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
@@ -189,6 +189,7 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
         lay_folders(room, level)
+        generated = lay_generated(room)
         lay_reporters(room)
         watched_room = watched(room)
         watched_room.prepare(level)
@@ -207,7 +208,8 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         runs.append(replace(result, command=command, report=report, missing=missing))
         places.append(log)
         paths = difference(judged.snapshot, take_snapshot(room.work)).paths()
-        changed |= {path for path in paths if not lies_in_any(path, tuple(room.laid))}
+        ours = (*room.laid, *generated)
+        changed |= {path for path in paths if not lies_in_any(path, ours)}
 
     named = sorted(changed)[:_MAX_NAMED]
     return TestRuns(tuple(runs), tuple(places), tuple(named))

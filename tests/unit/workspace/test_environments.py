@@ -31,7 +31,7 @@ from accordance.workspace.judges_python import (
     installation_of,
     refuse_judge_in_reach,
 )
-from accordance.workspace.laying import lay_folders
+from accordance.workspace.laying import lay_folders, lay_generated
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from tests.hostile.stage import git
@@ -274,6 +274,28 @@ def test_what_went_in_decides_when_it_is_made_anew(tmp_path: Path) -> None:
 
     changed = Repository(tmp_path / "3", {"lock": b"2", "other": b"1"}, first.root)
     assert changed.prepared(wish).readable[0] != made
+
+
+def test_generated_files_fill_gaps_and_replace_nothing(tmp_path: Path) -> None:
+    """A `_version.py` that git ignores is made from a tag; what the agent wrote stays, and its links lead nowhere."""
+    made_of_a_tag = (
+        "git describe --tags > version; mkdir -p a b c; touch a/new b/new c/new"
+    )
+    repository = Repository(tmp_path, {"lock": b""})
+    git(repository.root, "tag", "--annotate", "--message=first", "v1")
+    made = repository.prepared(EnvironmentWish(prepare=(made_of_a_tag,)))
+
+    room = made.furnished(Room(tmp_path / "room"), CONFINING[0])
+    outside = tmp_path / "outside"
+    for folder in (room.work / "c", outside):
+        folder.mkdir(parents=True)
+    (room.work / "a").symlink_to(outside)
+    (room.work / "b").write_text("a file\n")
+    (room.work / "c" / "new").write_text("the agent's\n")
+    assert lay_generated(room) == {"version"}
+    assert (room.work / "version").read_text() == "v1\n"
+    assert (room.work / "c" / "new").read_text() == "the agent's\n"
+    assert not list(outside.iterdir())
 
 
 def test_a_half_made_environment_is_thrown_away(tmp_path: Path) -> None:
