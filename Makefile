@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
-QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py
+QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py tests/test_architecture.py
 PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/rendering/*,src/accordance/gates/*
 
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test quick mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test quick hostile mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: setup isolation check ## every check and every test
 
 quick: setup ## the tests for daily work, in a few minutes: the core and the ledger on SQLite
 	$(BIN)/pytest -n auto --dist loadgroup -q -m "not large" -k "not postgresql" $(QUICK)
+
+hostile: setup isolation ## agents that cheat and their honest twins: how many verdicts were false
+	$(BIN)/pytest -n auto --dist loadgroup -q tests/hostile
 
 mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judging" COUNT=200
 	$(BIN)/python -m tools.mutants $(MODULES) --count $(or $(COUNT),200) --seed $(or $(SEED),1)

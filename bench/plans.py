@@ -272,7 +272,7 @@ class Worker:
         """One node: taken, handed in, taken again, approved."""
         from accordance.work.intake import submit
         from accordance.work.reviewing import review
-        from accordance.work.tasks import Taken, take_next
+        from accordance.work.taking import Taken, take_next
 
         wall, cpu = time.perf_counter(), time.process_time()
         taken = take_next(self.ledger, [], plan_id=PLAN, holder="bench")

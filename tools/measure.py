@@ -81,6 +81,7 @@ def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
     code_lines = sum(_code_lines(module) for module in sources)
     decisions = sum(_decisions(module.tree) for module in sources)
     expressions = sum(_expressions(module.tree) for module in sources)
+    whole_texts = sum(_expressions_with_whole_texts(module.tree) for module in sources)
     docstrings = sum(_docstring_lines(module.tree) for module in sources)
     comments = sum(_comment_lines(module.text) for module in sources)
     inner_imports = sum(_imports_in_functions(module) for module in sources)
@@ -94,6 +95,7 @@ def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
         ),
         "decision points per 1,000 code lines": round(1000 * decisions / code_lines),
         "expression nodes per code line": round(expressions / code_lines, 2),
+        "  with an f-string as one node": round(whole_texts / code_lines, 2),
         "docstring lines per 100": round(100 * docstrings / filled_lines, 1),
         "comments per 100": round(100 * comments / filled_lines, 1),
         "swallowed exceptions": sum(_swallowed(module.tree) for module in sources),
@@ -167,6 +169,14 @@ def _decisions(tree: ast.Module) -> int:
 
 def _expressions(tree: ast.Module) -> int:
     return sum(1 for node in ast.walk(tree) if isinstance(node, ast.expr))
+
+
+def _expressions_with_whole_texts(node: ast.AST) -> int:
+    """Expressions, where a text with holes counts as one: it is read as one."""
+    if isinstance(node, ast.JoinedStr):
+        return 1
+    inner = sum(map(_expressions_with_whole_texts, ast.iter_child_nodes(node)))
+    return inner + isinstance(node, ast.expr)
 
 
 def _docstring_lines(tree: ast.Module) -> int:

@@ -127,6 +127,27 @@ def test_retry_then_done(project: CodingProject) -> None:
             id="done without a word: accordance hands in",
         ),
         pytest.param(
+            "app.write_text(RIGHT)\nprint('I have mended it: last() is right now.')\n",
+            [("DONE", "PASSED")],
+            ("DONE", None),
+            0,
+            id="done and told in words: accordance hands in",
+        ),
+        pytest.param(
+            "app.write_text(WRONG)\nprint('All tests pass.')\n",
+            [("RETRY", "CI_FAILED"), ("ESCALATE", "CI_FAILED")],
+            ("DEAD_LETTER", None),
+            1,
+            id="words that are not true: the tests decide",
+        ),
+        pytest.param(
+            'app.write_text(RIGHT)\nprint(\'Here it is: {"schema_version": "scc.submit.v1"\')\n',
+            [("REJECT", "SCHEMA_VIOLATION"), ("REJECT", "SCHEMA_VIOLATION")],
+            ("DEAD_LETTER", None),
+            1,
+            id="a broken submission: still a finding",
+        ),
+        pytest.param(
             HONEST.replace("change(", "print('Thinking ...')\nchange("),
             [("DONE", "PASSED")],
             ("DONE", None),
@@ -589,3 +610,25 @@ def test_a_kill_while_a_change_is_judged_costs_no_second_run(
     assert project.shown("src/app.py").strip().endswith("items[-1]")
     assert project("verify").code == 0
     assert not list((project.home / ".accordance").glob("work/*"))
+
+
+def test_what_tools_leave_in_a_clone_does_not_land(project: CodingProject) -> None:
+    """Ignored files, caches and an environment with links out of the tree: none is blamed, and none is committed."""
+    project.agent(
+        "app.write_text(RIGHT)\n"
+        "left = ('build/app.o', '.coverage', '.venv/pyvenv.cfg', 'src/__pycache__/app.pyc')\n"
+        "for path in left:\n"
+        "    Path(path).parent.mkdir(parents=True, exist_ok=True)\n"
+        "    Path(path).write_text('left')\n"
+        "Path('.venv/python').symlink_to('/usr/bin/python3')\n"
+        "git('add', '--all', '--force', 'src')\n"
+    )
+    project.imports()
+    assert project.runs().code == 0
+    assert project.verdicts() == [("DONE", "PASSED")]
+    landed = git(project.repository, "diff", "--name-only", f"{BRANCH}~1", BRANCH)
+    assert landed.split() == ["src/app.py"]
+    notices = json.loads((project.bundle() / "judgement.json").read_bytes())["notices"]
+    left_out = [text for text in notices if "left out" in text]
+    assert len(left_out) == 2
+    assert project("verify", project.bundle()).code == 0

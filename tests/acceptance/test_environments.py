@@ -213,6 +213,7 @@ def test_what_is_missing_is_no_fault_of_the_agent(
 def test_who_takes_a_program_away_answers_for_it(checkout: Checkout) -> None:
     """The base has it, so the environment is not to blame."""
     checkout.task["allowedTests"] = ["sh src/run.sh"]
+    checkout.task["files"] = ["src/run.sh"]
     (checkout.work / "src/run.sh").write_text("exit 0\n", "utf-8")
     checkout.begin_with("a script")
     (checkout.work / "src/run.sh").write_text("no-such-program\n", "utf-8")

@@ -23,7 +23,7 @@ from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.sweeping import swept
-from accordance.work.tasks import Taken, take_next
+from accordance.work.taking import Taken, take_next
 from tests.acceptance.cli import ROOT, Ran
 from tests.acceptance.coding import (
     BRANCH,

@@ -18,12 +18,10 @@ import pytest
 from accordance.api import check
 from accordance.changes import attempt as coding
 from accordance.changes import concluding
-from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.attempt import Workshop
 from accordance.changes.settling import change_in
-from accordance.domain.executor_specs import spec_of
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import preflight
-from accordance.domain.routing import Choice
 from accordance.domain.spending import Spending
 from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
@@ -32,26 +30,17 @@ from accordance.executors.protocol import Observation, RunOutcome
 from accordance.judging import examining, task_input
 from accordance.judging.claims import read_claim
 from accordance.judging.rejudging import rejudge
-from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.work.assignment import assignment
 from accordance.work.change_evidence import reviewed_change
-from accordance.work.coding_tasks import coding_task
-from accordance.work.tasks import take_up
+from accordance.work.taking import take_up
 from accordance.workspace import collecting, leftovers, testing
 from accordance.workspace.errors import BundleBroken, WorkspaceError
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.snapshot import take_snapshot
-from tests.acceptance.coding import (
-    FIRST,
-    CodingProject,
-    a_task,
-    coding_node,
-    coding_plan,
-)
+from tests.acceptance.coding import FIRST, a_task
+from tests.acceptance.workshop import a_choice, begun, hand_in
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
-from tests.messages import edge, node
-from tests.unit.cases import a_submit
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -62,64 +51,6 @@ SLOW = "python -B -c 'import pathlib, time; pathlib.Path(\"src/slow\").exists() 
 
 FAULT = RunOutcome(fault=Fault.TIMED_OUT, text="too long")
 WRONG = "def last(items):\n    return items[0]\n"
-
-
-def a_choice(model: str | None = None) -> Choice:
-    """The executor of a route."""
-    spec = spec_of("agent", {"kind": "command", "command": "true"})
-    return Choice(
-        executor="agent",
-        spec=spec,
-        model=model,
-        tier=None,
-        tiers={},
-        contract="xiaobo_action_v1",
-        prompt="coder.v1",
-    )
-
-
-def begun(
-    tmp_path: Path, *, is_checked: bool = False, **task: Any
-) -> tuple[Workshop, Commission]:
-    """A task that was just taken up; a CHECK reviews it, where asked for."""
-    change = coding_node(task=a_task(**task))
-    check = node("check", "CHECK"), edge(FIRST, "check", "DEPENDS_ON")
-    plan = (
-        coding_plan(change, check[0], edges=check[1:])
-        if is_checked
-        else coding_plan(change)
-    )
-    project = CodingProject(tmp_path / "project", plan=plan)
-    project.build()
-    assert project.imports().code == 0
-    home = Home(project.home)
-    shop, ledger = workshop_of(home), open_ledger(home.ledger)
-    with ledger.write() as tx:
-        begun_task = take_up(tx, tx.task(FIRST), "test", 900).task
-        asked = coding_task(tx, begun_task)
-        assert asked is not None
-        job = shop.commission(tx, begun_task, asked)
-    ledger.close()
-    return shop, job
-
-
-def hand_in(work: Path, *tests: str) -> bytes:
-    """The evidence of what is there, and the submission."""
-    folder = work / FOLDER
-    (folder / "evidence").mkdir(parents=True, exist_ok=True)
-    (folder / "report.md").write_text("Done.\n")
-    (folder / "selftest.log").write_text(
-        "".join(f"$ {one}\nEXIT_CODE=0\n" for one in tests or (TEST,))
-    )
-    (folder / "patch.diff").write_text(
-        git(work, "diff", "--binary", "HEAD", "--", "src")
-    )
-    said = a_submit(
-        new_files=[],
-        tests={"commands": [*(tests or (TEST,))], "passed": True, "summary": ""},
-    )
-    (folder / "submit.json").write_text(json.dumps(said))
-    return json.dumps(said).encode()
 
 
 def test_it_repairs_what_it_is_told(tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ def changed(path: str, kind: ChangeKind, old: str = "") -> Look:
     )
 
 
-def ignored(path: str) -> Look:
-    """The path is listed apart, as ignored by the base."""
-    return lambda facts: path in {change.path for change in facts.changes.ignored}
+def left_out(path: str) -> Look:
+    """The path is listed apart, as ignored by the base: nothing of it is taken over."""
+    return lambda facts: path in {item.path for item in facts.changes.left_out}
 
 
 def steered(path: str) -> Look:
@@ -493,8 +493,14 @@ TREE: tuple[HostileCase, ...] = (
     HostileCase(
         "writes an ignored file out of scope",
         write("build/payload.py"),
+        None,
+        left_out("build"),
+    ),
+    HostileCase(
+        "writes a forbidden file into an ignored folder",
+        write("build/secrets/payload.py"),
         "SCOPE_CONFLICT",
-        ignored("build/payload.py"),
+        left_out("build"),
     ),
     HostileCase(
         "ignores what it wants to hide",

@@ -167,6 +167,23 @@ COMMANDS: Final = (
         endings=frozenset((Ending.MEMORY_LIMIT,)),
     ),
     HostileCommand(
+        "fills memory that it shares",
+        "import mmap\nkept = mmap.mmap(-1, 1 << 30)\nfor at in range(0, 1 << 30, 4096):\n    kept[at] = 1\ntime.sleep(1000)\n",
+        endings=frozenset((Ending.MEMORY_LIMIT,)),
+    ),
+    HostileCommand(
+        "fills files in memory",
+        "kept = [os.memfd_create('x') for _ in range(32)]\nfor file in kept:\n    os.write(file, bytes(32 << 20))\ntime.sleep(1000)\n",
+        endings=frozenset((Ending.MEMORY_LIMIT,)),
+    ),
+    HostileCommand(
+        "mounts a folder in memory",
+        _tries(
+            "subprocess.run(['unshare', '--user', '--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/tmp'], check=True)"
+        ),
+        passes=True,
+    ),
+    HostileCommand(
         "fills the disk with one file",
         "with open('large', 'wb') as file:\n    while True:\n        file.write(bytes(1 << 20))\n",
         endings=frozenset((Ending.EXITED, Ending.SIGNALLED, Ending.DISK_LIMIT)),

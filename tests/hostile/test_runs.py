@@ -7,7 +7,6 @@ agents write the source and the tests, as many real tasks do.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +16,8 @@ from textwrap import dedent
 import pytest
 
 from accordance import judge
+from tests.hostile.conftest import Score
 from tests.hostile.stage import git
-from tests.pythons import environment_with
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -264,20 +263,12 @@ def _write(place: Path, text: str) -> None:
     place.write_text(dedent(text), "utf-8")
 
 
-@pytest.fixture(scope="module")
-def pytest_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with pytest, as a person would have activated it."""
-    folder = tmp_path_factory.mktemp("environment") / "tests"
-    return environment_with(folder, "pytest")
-
-
 @pytest.fixture(autouse=True)
 def own_surroundings(
-    tmp_path: Path, pytest_environment: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, active_pytest: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each test has a cache of its own, and the environment is active."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("PATH", f"{pytest_environment}:{os.environ['PATH']}")
 
 
 def _needs(change: Change) -> None:
@@ -287,17 +278,21 @@ def _needs(change: Change) -> None:
 
 @pytest.mark.parametrize("change", HONEST, ids=str)
 def test_an_honest_change_is_judged_by_its_tests(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code
 
 
 @pytest.mark.parametrize("change", HOSTILE, ids=str)
 def test_a_run_that_was_talked_into_green_is_seen(
-    change: Change, tmp_path: Path
+    change: Change, tmp_path: Path, score: Score
 ) -> None:
     _needs(change)
 
-    assert run_judge(change, tmp_path) == change.code
+    code = run_judge(change, tmp_path)
+    score(change.code is None, code is None)
+    assert code == change.code

@@ -8,6 +8,7 @@ import pytest
 
 from accordance.judging.rejudging import rejudge
 from tests.hostile.cases import TREE, HostileCase
+from tests.hostile.conftest import Score
 from tests.hostile.stage import Stage
 
 pytestmark = pytest.mark.skipif(
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("cheat", TREE, ids=str)
-def test_the_cheat_is_seen(cheat: HostileCase, tmp_path: Path) -> None:
+def test_the_cheat_is_seen(cheat: HostileCase, tmp_path: Path, score: Score) -> None:
     """The facts show it, the right code leads, the bundle says the same again, the user's places are as they were."""
     stage = Stage(tmp_path)
     stage.build()
@@ -29,6 +30,7 @@ def test_the_cheat_is_seen(cheat: HostileCase, tmp_path: Path) -> None:
     cheat.act(stage)
     stage.hand_in()
     judgement = stage.judged()
+    score(cheat.code is None, bool(judgement))
     assert cheat.look(judgement.facts), judgement.facts
     assert judgement.verdict.reason_code == cheat.code, judgement.verdict.messages
     assert bool(judgement) == (cheat.code is None)

@@ -24,7 +24,8 @@ from accordance.store.opening import open_ledger
 from accordance.work.importing import import_plan
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
-from accordance.work.tasks import NoTaskReason, Taken, retry, take_next
+from accordance.work.taking import NoTaskReason, Taken, take_next
+from accordance.work.tasks import retry
 from tests.messages import ACTION, PLAN, Message, edge, node, plan
 from tests.reviews import node_review
 

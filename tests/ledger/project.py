@@ -24,7 +24,7 @@ from accordance.work.intake import submit
 from accordance.work.person_answers import PersonAnswer
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review, review_plan
-from accordance.work.tasks import NoTaskReason, Taken, take_next
+from accordance.work.taking import NoTaskReason, Taken, take_next
 from tests.messages import ACTION, NEEDS_INPUT, PLAN, Message
 from tests.reviews import node_review, plan_review
 

@@ -24,7 +24,8 @@ from accordance.errors import LedgerError
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.workers import worker_name
-from accordance.work.tasks import NoTaskReason, retry
+from accordance.work.taking import NoTaskReason
+from accordance.work.tasks import retry
 from tests.messages import PLAN
 from tests.postgresql import OwnServer
 from tests.runtime.stage import Stage, lanes, said, stage

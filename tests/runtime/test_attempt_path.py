@@ -17,10 +17,10 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import Offers, QueuedAttempt
-from accordance.runtime.ports import QueueingTransaction, Signals, TaskAttempt
+from accordance.runtime.ports import QueueingTransaction, TaskAttempt, ThreadSignals
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
-from accordance.work.tasks import Taken, take_up
+from accordance.work.taking import Taken, take_up
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import QUEUE, ScriptedAttempts, Stage, said
 
@@ -47,7 +47,7 @@ class Parts:
     is_stopping: bool = False
     fails: str = ""  # the part that raises
     slots: Slots = field(default_factory=lambda: Slots(QUEUE))
-    signals: Signals = field(default_factory=Signals)
+    signals: ThreadSignals = field(default_factory=ThreadSignals)
     met: list[str] = field(default_factory=list)
 
     def path(self, produced: RunOutcome) -> AttemptPath:

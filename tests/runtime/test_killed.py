@@ -16,7 +16,7 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 from tests.acceptance.cli import ROOT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said

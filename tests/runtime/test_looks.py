@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 
 BEGAN = Look(RunProgress.BEGAN)
 BUSY = resting(NoTaskReason.BUSY)

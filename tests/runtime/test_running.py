@@ -29,7 +29,8 @@ from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
-from accordance.work.tasks import NoTaskReason, Taken, cancel, release, take_next
+from accordance.work.taking import NoTaskReason, Taken, take_next
+from accordance.work.tasks import cancel, release
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
 from tests.ledger.project import product

@@ -8,7 +8,7 @@ import pytest
 
 from accordance.project.home import Home
 from accordance.work.sweeping import swept
-from accordance.work.tasks import take_in
+from accordance.work.taking import take_in
 from tests.messages import PLAN
 from tests.runtime.stage import Stage, lanes, stage
 

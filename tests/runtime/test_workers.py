@@ -27,7 +27,7 @@ from accordance.runtime.workers import Heart, only_one, worker_name, working_on
 from accordance.store.opening import make_engine
 from accordance.work.intake import submit
 from accordance.work.run_log import PROMPTED
-from accordance.work.tasks import NoTaskReason, Taken, take_next
+from accordance.work.taking import NoTaskReason, Taken, take_next
 from tests.acceptance.cli import accordance
 from tests.ledger.project import product
 from tests.messages import edge, node, plan

@@ -27,7 +27,8 @@ from accordance.domain.records import ArtifactRecord, MessageRecord, ReviewRecor
 from accordance.project.home import Home
 from accordance.store.opening import open_ledger
 from accordance.store.sql import SqlLedger
-from accordance.work.tasks import NoTaskReason, Taken, requeue
+from accordance.work.taking import NoTaskReason, Taken
+from accordance.work.tasks import requeue
 from tests.ledger.project import Clock, Project, asking, encoded, failing, idle, product
 from tests.messages import (
     ACTION,

@@ -15,7 +15,7 @@ from accordance.service.project import Project
 from accordance.service.task_records import show_task, standing_of
 from accordance.service.tasks import Assigned, WorkRequest
 from accordance.service.views.tasks import NothingView
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 from tests.acceptance.test_run import HONEST
 from tests.ledger.project import encoded, failing, product
 from tests.messages import PLAN, small_plan

@@ -1,4 +1,4 @@
-"""The numbers of events across plans: each is given once, in the order of every chain, none is left out."""
+"""The numbers of events across plans: each once, in order, none left out."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from accordance.store.tables import COUNTERS, EVENT_COUNTER
 _NAMED: Final = 3  # wrong numbers that are named; the others follow from them
 
 
-def verify_number(entry: ChainEntry, found: AuditFindings) -> None:
+def verify_number(entry: ChainEntry, findings: AuditFindings) -> None:
     """Hold the number of an event against the one before it in its chain."""
     if not isinstance(entry.number, int):
-        found.broken(f"event {entry.seq} ({entry.kind}) has no number")
+        findings.broken(f"event {entry.seq} ({entry.kind}) has no number")
         return
-    if found.numbers and entry.number <= found.numbers[-1]:
-        found.broken(
+    if findings.numbers and entry.number <= findings.numbers[-1]:
+        findings.broken(
             f"event {entry.seq} ({entry.kind}): its number {entry.number} is not behind"
-            f" {found.numbers[-1]}, that of the event before it"
+            f" {findings.numbers[-1]}, that of the event before it"
         )
-    found.numbers.append(entry.number)
+    findings.numbers.append(entry.number)
 
 
 def verify_numbers(

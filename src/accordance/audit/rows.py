@@ -13,7 +13,7 @@ from accordance.contracts.catalogue.plan import Plan
 from accordance.domain.chain import ChainEntry
 from accordance.domain.plan import PlanGraph
 from accordance.domain.progress import PlanInMemory
-from accordance.store.ledger import MAKES_WAY, Transaction
+from accordance.store.ledger import Transaction
 from accordance.store.rows import record_row, task_row
 from accordance.store.seals import (
     ROWS_TAKEN_OVER,
@@ -28,6 +28,7 @@ from accordance.store.seals import (
     sealed_tables,
     seals_in,
 )
+from accordance.store.storage import MAKES_WAY
 from accordance.store.tables import REQUIREMENTS, TASK_EDGES, TASK_NODES
 from accordance.work.importing import edge_rows, node_rows, requirement_rows
 

@@ -22,10 +22,11 @@ from accordance.changes.commission import Commission
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import ProvisionalJudge
+from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
-from accordance.domain.facts import IsolationLevel
+from accordance.domain.facts import IsolationLevel, Snapshot
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -34,8 +35,11 @@ from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
+from accordance.judging.claims import is_prose
 from accordance.judging.environments import environment_for
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
+from accordance.judging.own_submission import Claim
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
@@ -44,16 +48,18 @@ from accordance.work.landing import head_of, last_change
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import (
     EnvironmentBroken,
     IsolationUnavailable,
     WorkspaceError,
 )
+from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
-from accordance.workspace.overlay import whole_tree
 from accordance.workspace.runnable import why_not_runnable
 
 __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
@@ -61,6 +67,7 @@ __all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
+_MAX_SUMMARY: Final = 2_000
 _OUT_OF_BOUNDS: Final = frozenset(
     (
         "SCOPE_CONFLICT",
@@ -211,8 +218,11 @@ class CodingAttempt:
                 discard(place)
 
     def _can_be_judged(self, produced: RunOutcome) -> bool:
-        """Whether there is a message, or an agent that left its work without one."""
-        if produced.raw is not None:
+        """Whether there is a message, or an agent that left its work without one.
+
+        An agent that has gone around the gate is judged however its run ended.
+        """
+        if produced.raw is not None or breaches_in(produced):
             return True
         return produced.fault is Fault.SILENT and not self.judge.takes_edits
 
@@ -229,12 +239,13 @@ class CodingAttempt:
         # the executor sees what tests print, so they may read no more than it does
         options = replace(judge.options(), forbids=self._sight.forbids)
         with ProvisionalJudge(tree, options, partial(judge.judge, draft)) as opinion:
-            produced = do(work, opinion)
+            watch = RepositoryWatch.over(self.shop.repository)
+            produced = watch.report_in(do(work, opinion))
 
         # the answers of a model are kept already, call by call
         if self._can_be_judged(produced) and not judge.takes_edits:
             # what is kept is what is judged
-            tree = replace(tree, after=whole_tree(tree.workspace))
+            tree = replace(tree, after=self._tree_left(tree))
             keep_work(self.memory, tree, produced, self.job.gateway.carry)
         return _FinishedWork(tree, draft, produced)
 
@@ -246,11 +257,27 @@ class CodingAttempt:
 
         self._check_branch()
         tree = self.fresh_tree(place, kept.left.base)
-        carry = self.job.gateway.carry
-        is_same = restore_leftovers(kept.left, tree.workspace, tree.before, carry)
+        is_same = restore_leftovers(
+            kept.left,
+            tree.workspace,
+            tree.before,
+            self.job.gateway.carry,
+            (self._evidence,),
+        )
         if not is_same:
             return None
+        after = replace(self._tree_left(tree), left_out=kept.left.left_out)
+        tree = replace(tree, after=after)
         return _FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
+
+    def _tree_left(self, tree: AttemptTree) -> Snapshot:
+        """Return the tree as the agent left it, without what tools left."""
+        needed = (self._evidence, *self.job.gateway.carry)
+        return tree_left(tree.workspace, tree.before, needed)
+
+    @property
+    def _evidence(self) -> str:
+        return evidence_folder(self.job.asked.task.task_id)
 
     def _judged(self, work: _FinishedWork) -> RunOutcome:
         judge, produced = self.judge, work.produced
@@ -259,8 +286,25 @@ class CodingAttempt:
             message = judge.message_of(work.tree.workspace.work, message)
 
         options = judge.options(produced)
+        if message is not None and self._ended_in_prose(work, message):
+            words = message.decode("utf-8", "replace").strip()
+            claim = Claim(status="DONE", summary=words[:_MAX_SUMMARY])
+            options = replace(options, claim=claim)
+            message = None
         raw, change = judge.conclude(work.tree, work.draft, message, options)
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+
+    def _ended_in_prose(self, work: _FinishedWork, message: bytes) -> bool:
+        """Whether an agent did its work and ended in words, as most programs do.
+
+        Its words become the summary, and accordance hands in from facts. Words without
+        any work stay a broken submission.
+        """
+        if self.judge.takes_edits or not is_prose(message):
+            return False
+        tree = work.tree
+        after = tree.after or self._tree_left(tree)
+        return bool(difference(tree.before, after, evidence=self._evidence))
 
     def base(self) -> str:
         """Return the commit that the change is made on. Raises WorkspaceError."""
@@ -318,12 +362,16 @@ class CodingAttempt:
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={
-                test: why_not_runnable(test, tree.before, room) for test in tests
+                test: why_not_runnable(test, tree.before, room, gateway.carry)
+                for test in tests
             },
             model=self.choice.model,
             executor=self.judge.executor,
             own_tests=gateway.tests,
             chooses_tests=not self.judge.takes_edits,
+            hidden_tests_missing=why_not_hidden(
+                task, gateway, self.shop.repository, room
+            ),
         )
         result = preflight(Accepted(task), start, gateway.roles)
         if not result:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from accordance.api import check
 from accordance.changes.commission import Commission
 from accordance.changes.edits import AppliedEdits, apply_edits
+from accordance.changes.repository_watch import breaches_in
 from accordance.changes.settling import JudgedChange, manifest_of
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.violation import Accepted
-from accordance.domain.case import claim_context
+from accordance.domain.case import Breach, claim_context
 from accordance.domain.routing import Choice, names_of
 from accordance.domain.usage import Usage
 from accordance.domain.verdict import Outcome
@@ -61,12 +62,15 @@ class AttemptJudge:
     def options(self, produced: RunOutcome | None = None) -> JudgeOptions:
         """Return how the attempt is judged, given what its run produced."""
         usage = Usage(model=self.choice.model, executor=self.executor)
+        breaches: tuple[Breach, ...] = ()
         if produced is not None:
+            breaches = breaches_in(produced)
             usage = produced.spending.usage(
                 model=self.choice.model,
                 executor=self.executor,
                 duration_ms=produced.duration_ms,
             )
+            usage = replace(usage, tools=produced.tools)
 
         # only the models that the route could really ask
         gateway = replace(self.job.gateway, tiers=self.choice.tiers)
@@ -77,6 +81,7 @@ class AttemptJudge:
             earlier=self.job.earlier,
             usage=usage,
             budget=self.job.budget,
+            breaches=breaches,
             upgrades_at_once=True,
         )
 

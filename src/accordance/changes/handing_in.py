@@ -36,10 +36,10 @@ from accordance.work.intake import (
     refuse,
     repeated_answer,
 )
+from accordance.work.lease_times import later
 from accordance.work.lent_clones import Loan, loan_under_way
 from accordance.work.receipts import Receipt
 from accordance.work.sweeping import kept_from_sweeping
-from accordance.work.tasks import later
 from accordance.workspace.clone import discard
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import WorkspaceError

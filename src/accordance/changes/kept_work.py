@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from accordance.domain.faults import Fault
+from accordance.domain.left_out import LeftOut
 from accordance.executors.protocol import Memory, Observation, RunOutcome
 from accordance.judging.judge import AttemptTree
 from accordance.work.run_log import spending_of
@@ -47,6 +48,7 @@ def keep_work(
         "patch": _text(left.patch),
         "tree": left.tree,
         "folders": list(left.folders),
+        "left_out": [asdict(item) for item in left.left_out],
     }
     memory.keep(_QUESTION, document)
 
@@ -59,9 +61,14 @@ def recall_work(memory: Memory) -> KeptWork | None:
 
     patch = _bytes(document["patch"])
     folders = tuple(document["folders"])
-    left = Leftovers(document["base"], patch, document["tree"], folders)
+    left_out = tuple(_left_out(item) for item in document.get("left_out", ()))
+    left = Leftovers(document["base"], patch, document["tree"], folders, left_out)
     produced = _produced(document["produced"], document["raw"])
     return KeptWork(produced, left)
+
+
+def _left_out(item: Mapping[str, Any]) -> LeftOut:
+    return LeftOut(item["path"], item["why"], item["is_folder"], tuple(item["files"]))
 
 
 def _produced(report: Mapping[str, Any], raw: str | None) -> RunOutcome:

@@ -26,7 +26,7 @@ from accordance.work.faults import fail_in, report_of
 from accordance.work.lent_clones import LENT, Loan, loan_under_way
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import kept_from_sweeping
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 from accordance.workspace.branch import apply_patch, conflicts
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import EnvironmentBroken

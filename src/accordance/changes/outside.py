@@ -28,9 +28,9 @@ from accordance.work.coding_keys import TAG
 from accordance.work.coding_tasks import coding_task
 from accordance.work.intake import submit as submit_message
 from accordance.work.landing import head_of
-from accordance.work.lent_clones import loan_under_way, sweep_loans
+from accordance.work.lent_clones import discard_old_loans, loan_under_way
 from accordance.work.receipts import Receipt
-from accordance.work.tasks import NoTaskReason, Taken
+from accordance.work.taking import NoTaskReason, Taken
 from accordance.work.tasks import release as put_down
 from accordance.workspace.clone import discard
 
@@ -51,7 +51,7 @@ def hand_out(
     A change comes with its clone. One that cannot be begun waits for a person, as it
     does in a run, and the next task is taken up.
     """
-    sweep_loans(ledger, home)
+    discard_old_loans(ledger, home)
     while True:
         taken = take()
         if isinstance(taken, NoTaskReason):

@@ -31,6 +31,10 @@ COMMANDS = {
         "accordance.cli.baseline",
         "Record the tree an agent starts from, for `judge`.",
     ),
+    "ci": (
+        "accordance.cli.ci",
+        "Judge the pull and merge requests of coding agents.",
+    ),
     "pins": ("accordance.cli.pins", "Show which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": (

@@ -5,6 +5,9 @@ to know why and where the fast parser refused a text; the stream guard, which ca
 wait for the end; and reports, which need the line of a path. Work is linear in the
 text, however it is cut; memory is bounded by depth and keys.
 
+It is one long module on purpose, for speed: the states share the current token and
+follow each other character by character. Split, they would have to pass it around.
+
 Grammar: RFC 8259, one object with nothing around it but JSON white space; no repeated
 key, no lone surrogate, no number that overflows, nothing beyond the limits.
 """

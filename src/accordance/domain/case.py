@@ -19,6 +19,7 @@ from accordance.domain.facts import AttemptFacts
 from accordance.domain.findings import Finding, Gate
 from accordance.domain.roles import Role
 from accordance.domain.scope import PathScope
+from accordance.domain.test_policy import TestPolicy
 from accordance.domain.usage import Budget, Usage
 
 Submission: TypeAlias = Accepted[Submit] | Rejected
@@ -61,6 +62,7 @@ class Case:
     links: Mapping[str, str] = field(default_factory=dict)
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
 
     @property
     def claim(self) -> Submit | None:

@@ -146,7 +146,7 @@ class LadderPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LadderStep:
     """The level that a failure leads to.
 
     `model_tier` and `role` are those to continue with, where the step is to another
@@ -163,28 +163,28 @@ class Step:
         return ACTIONS[self.level]
 
 
-def next_step(reason: str, standing: LadderPosition) -> Step:
+def next_step(reason: str, standing: LadderPosition) -> LadderStep:
     """Return where a failure leads a task that stands there."""
     if standing.human_resolved is not None:
-        return Step(Level.RETRY if standing.human_resolved else Level.DEAD_LETTER)
+        return LadderStep(Level.RETRY if standing.human_resolved else Level.DEAD_LETTER)
     if reason in FAST_TRACKS:
-        return Step(FAST_TRACKS[reason])
+        return LadderStep(FAST_TRACKS[reason])
     if standing.level >= Level.HUMAN:
-        return Step(standing.level)
+        return LadderStep(standing.level)
 
     stronger = standing.stronger_tier
     if reason in NEEDS_ANOTHER_MODEL:
         if stronger is None:
-            return Step(Level.HUMAN)
-        return Step(Level.MODEL_UPGRADE, stronger)
+            return LadderStep(Level.HUMAN)
+        return LadderStep(Level.MODEL_UPGRADE, stronger)
     if not standing.may_retry:
         return _first_above(standing)
     if standing.upgrades_at_once and stronger is not None:
-        return Step(Level.MODEL_UPGRADE, stronger)
-    return Step(Level.RETRY)
+        return LadderStep(Level.MODEL_UPGRADE, stronger)
+    return LadderStep(Level.RETRY)
 
 
-def _first_above(standing: LadderPosition) -> Step:
+def _first_above(standing: LadderPosition) -> LadderStep:
     """Return the lowest level that is available.
 
     An error that repeats leaves the level it stands on.
@@ -192,10 +192,10 @@ def _first_above(standing: LadderPosition) -> Step:
     lowest = standing.level + 1 if standing.repeats else standing.level
     stronger = standing.stronger_tier
     if lowest <= Level.MODEL_UPGRADE and stronger is not None:
-        return Step(Level.MODEL_UPGRADE, stronger)
+        return LadderStep(Level.MODEL_UPGRADE, stronger)
     if lowest <= Level.ROLE_ESCALATION and standing.higher_role:
-        return Step(Level.ROLE_ESCALATION, role=standing.role_above)
-    return Step(Level.DEAD_LETTER)
+        return LadderStep(Level.ROLE_ESCALATION, role=standing.role_above)
+    return LadderStep(Level.DEAD_LETTER)
 
 
 def tiers_of(

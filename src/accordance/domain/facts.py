@@ -17,7 +17,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from accordance.domain.test_results import TestReport
+from accordance.domain.left_out import LeftOut
+from accordance.domain.test_results import TestOutcome, TestReport
 
 
 class EntryKind(StrEnum):
@@ -66,13 +67,14 @@ class Snapshot:
 
     `internals` are config, hooks and info of every git directory, `nested` the
     repositories and submodules below the root. `incomplete` is the reason why the walk
-    stopped early; it is empty when it did not.
+    stopped early; it is empty when it did not. `left_out` is what the walk passed by.
     """
 
     entries: Mapping[str, TreeEntry]
     internals: Mapping[str, TreeEntry] = field(default_factory=dict)
     nested: tuple[str, ...] = ()
     incomplete: str = ""
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def links(self) -> dict[str, str]:
@@ -152,6 +154,7 @@ class ChangeSet:
     nested: tuple[str, ...] = ()  # all of them; their files are in the lists above
     incomplete: str = ""  # why this may not be everything; empty when it is
     internals_known: bool = True  # False: git's files have no earlier state to compare
+    left_out: tuple[LeftOut, ...] = ()  # what tools left, of no effect on anything
 
     def paths(self) -> frozenset[str]:
         """Every path the changes touch, both ends of a rename."""
@@ -279,6 +282,7 @@ class ArtifactFact:
     sha256: str = ""
     inside: bool = True  # below the evidence folder, and no link leads out of it
     problem: str = ""
+    ours: bool = False  # made by accordance from facts: the agent left it out
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,13 +331,61 @@ class EvidenceFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenRuns:
+    """Runs with tests that no agent may see."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherVersionRuns:
+    """Runs with certain test files in another version than the source."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TestReruns:
+    """What a failing test did when it was run again, alone."""
+
+    __test__ = False  # the name means something else to pytest
+
+    command: str
+    test: str
+    outcomes: tuple[TestOutcome, ...] = ()  # up to the first that passed
+    on_base: bool = False
+    permitted: bool = False  # whether the settings let it be flaky
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """The changed lines of a file that hold code, and those that no test ran."""
+
+    file: str
+    changed: tuple[int, ...] = ()
+    never_run: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoosenedTest:
+    """A test of a changed file that asserts less than before."""
+
+    file: str
+    test: str  # its name in the file; empty for the file itself
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptFacts:
     """Everything accordance learned about an attempt.
 
     `tests_changed` is what the test run itself changed in its copy; it is no change of
     the agent. `tree` is git's id of the judged tree, empty where git cannot name it.
     `git_programs` are hooks and settings by which git would run programs in the tree;
-    none of them ran.
+    none of them ran. `old_tests` are runs of the base's tests on the changed source,
+    `new_tests` of the changed tests on the base's source.
     """
 
     base_commit: str = ""  # empty for a directory without git
@@ -348,8 +400,15 @@ class AttemptFacts:
     environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
-    version: int = 1  # of what was collected; see WITH_TEST_REPORTS
+    version: int = 1  # of what was collected; see WITH_TEST_POLICY
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
+    given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
+    hidden: HiddenRuns | None = None
+    old_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
+    new_tests: OtherVersionRuns = field(default_factory=OtherVersionRuns)
+    loosened: tuple[LoosenedTest, ...] = ()
+    reruns: tuple[TestReruns, ...] = ()
+    lines_reached: tuple[ChangedLines, ...] | None = None  # None: not looked at
 
 
 WITH_TEST_REPORTS: Final = 2
@@ -357,6 +416,12 @@ WITH_TEST_REPORTS: Final = 2
 
 Evidence of earlier versions is judged by the rules it was collected for.
 """
+
+WITH_LEFT_OUT: Final = 3
+"""From this version of facts on, what the base ignores is left out and not blamed."""
+
+WITH_TEST_POLICY: Final = 4
+"""From this version of facts on, tests that prove little are a matter of policy."""
 
 CACHES: Final = MappingProxyType(
     {

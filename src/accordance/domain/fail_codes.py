@@ -49,8 +49,8 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "critical",
         "agent",
         (
-            "A rule that no task can lift was broken: the gate was bypassed, or"
-            " something outside the workspace was touched."
+            "A rule that no task can lift was broken: while the agent ran, the"
+            " repository itself gained programs that git would run."
         ),
         "It is given up at once; everything is kept as a dead letter.",
     ),
@@ -263,8 +263,37 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "TESTS_WEAKENED",
         "high",
         "agent",
-        "Tests that passed before the change are gone or skipped now.",
-        "Restore them, or have the task name their file.",
+        (
+            "Tests that passed before the change are gone or skipped, assert less, or"
+            " pass only because they were changed."
+        ),
+        (
+            "Restore them. A task that asks for another behaviour names the tests in"
+            " may_change_tests."
+        ),
+    ),
+    FailCode(
+        "TESTS_DO_NOT_TELL",
+        "medium",
+        "agent",
+        (
+            "Source was changed, and every test that passes now passes without the"
+            ' change, too. Only with [judge] tests_that_do_not_tell = "refuse".'
+        ),
+        (
+            "Add a test that fails without the change. A task that must not change"
+            " behaviour says so with keeps_behaviour."
+        ),
+    ),
+    FailCode(
+        "CHANGE_NOT_REACHED",
+        "medium",
+        "agent",
+        (
+            "No test runs some of the changed lines. Only with [judge]"
+            ' changed_lines_never_run = "refuse".'
+        ),
+        "Add a test that runs the lines named, or remove them.",
     ),
     FailCode(
         "NOTHING_CHANGED",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accordance.domain.attempts import times_in_a_row
-from accordance.domain.escalation import LadderPosition, Level, Step, next_step
+from accordance.domain.escalation import LadderPosition, LadderStep, Level, next_step
 from accordance.domain.findings import Finding, Gate, Result, in_order
 from accordance.domain.verdict import Checks, Outcome, Verdict
 
@@ -69,7 +69,7 @@ def _checks(results: tuple[Result, ...]) -> Checks:
     )
 
 
-def _step(lead: Finding, history: History) -> Step:
+def _step(lead: Finding, history: History) -> LadderStep:
     """Return where the ladder leads.
 
     A question goes to a person, whatever reason the agent gives for asking.
@@ -80,7 +80,7 @@ def _step(lead: Finding, history: History) -> Step:
     return next_step(reason, position)
 
 
-def _outcome(gate: Gate, step: Step) -> Outcome:
+def _outcome(gate: Gate, step: LadderStep) -> Outcome:
     if gate in REJECTING:
         return Outcome.REJECT
     if step.level is Level.RETRY:

@@ -18,9 +18,8 @@ class NodeProgress:
     """The standing of a node, and the counts that decide when it may move."""
 
     standing: TaskStanding = AT_THE_BEGINNING
-    active: bool = (
-        True  # neither passed over as a candidate, nor below such a candidate
-    )
+    active: bool = True
+    """It is neither passed over as a candidate, nor below such a candidate."""
     excused: bool = False  # no longer waited for: another candidate did its job
     waits_on: int = 0  # prerequisites that are missing
     closed_gates: int = 0  # parents whose own prerequisites are missing

@@ -54,7 +54,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[Item]):
-    """Some items of a list in its order, and the cursor of the next page if there is one."""
+    """Some items of a list in its order, and the cursor of the next page."""
 
     items: tuple[Item, ...]
     next: str | None = None

@@ -51,6 +51,7 @@ class Start:
     parent: Pins | None = None  # the pins of the task it is a part of
     own_tests: tuple[str, ...] = ()
     chooses_tests: bool = False
+    hidden_tests_missing: str = ""  # why those that the task names cannot be run
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ def preflight(
         *_role_can_write(content, role),
         *_tests_are_there(content, role, start),
         *_tests_can_be_run(content, start),
+        *_hidden_tests_are_there(start),
         *_is_allowed("model", start.model, content.allowedModels),
         *_is_allowed("executor", start.executor, content.allowedExecutors),
     ]
@@ -143,7 +145,7 @@ def _tests_are_there(
 
     An agent that can report its own tests needs none.
     """
-    if not role.tests_required:
+    if task.hidden_tests is not None or not role.tests_required:
         return
     tests = tests_of(task, start.own_tests)
     if not tests:
@@ -164,6 +166,12 @@ def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[PreflightFault]
         why_not = start.runnable[command]
         if why_not:
             yield PreflightFault("tests", f"{command}: {why_not}")
+
+
+def _hidden_tests_are_there(start: Start) -> Iterator[PreflightFault]:
+    """The tests that the task hides from its agent can be found, and stay hidden."""
+    if start.hidden_tests_missing:
+        yield PreflightFault("tests", start.hidden_tests_missing)
 
 
 def _is_allowed(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.escalation import NextAction, Step
+from accordance.domain.escalation import LadderStep, NextAction
 from accordance.domain.fail_codes import fail_code
 from accordance.domain.findings import Finding
 from accordance.domain.verdict import Verdict
@@ -51,7 +51,7 @@ class RetryPlan:
     """The next attempt: its number, how it differs, and the feedback for it."""
 
     attempt: int
-    step: Step
+    step: LadderStep
     strategy: Strategy
     tell: str
 

@@ -207,7 +207,8 @@ class RolePolicy(SettingTable):
     )
     denied_tools: Texts = Field(
         default=tuple(_OWN.denied_tools),
-        description="Tools it must not use.",
+        description="Tools it must not use: a kind (network, git, shell), or the name "
+        "that an agent gives a tool.",
         examples=[["network", "git"]],
     )
     pins_required: bool = Field(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Schema: TypeAlias = Mapping[str, Any]
-Step: TypeAlias = str | int
+PathStep: TypeAlias = str | int
 
 _KEY_MARK: Final = "[key]"  # pydantic's mark for a fault of a key, not of its value
 _LONGEST_VALUE: Final = 80
@@ -47,7 +47,7 @@ def first_fault(
             fault = other
             break
 
-    steps: tuple[Step, ...] = fault["loc"]
+    steps: tuple[PathStep, ...] = fault["loc"]
     if fault["type"] == "missing":
         steps = steps[:-1]
     spot = _locate(model.model_json_schema(), steps)
@@ -151,18 +151,18 @@ def _resolved_part(part: Any, definitions: Schema) -> Any:
 class _Spot:
     """The innermost value around a fault that a person would name."""
 
-    path: tuple[Step, ...]  # as in the file
+    path: tuple[PathStep, ...]  # as in the file
     schema: Schema  # of the value there
     steps_taken: int  # steps of the fault's location that lead there
 
 
-def _locate(schema: Schema, steps: Sequence[Step]) -> _Spot:
+def _locate(schema: Schema, steps: Sequence[PathStep]) -> _Spot:
     """Follow the location of a fault through the schema, as far as tables go.
 
     A list of texts is a single value, whose entries are not named.
     """
     here = resolved(schema)
-    path: list[Step] = []
+    path: list[PathStep] = []
     for taken, step in enumerate(steps):
         inner = _inside(here, step)
         is_about_the_key = steps[taken + 1 : taken + 2] == (_KEY_MARK,)
@@ -175,7 +175,7 @@ def _locate(schema: Schema, steps: Sequence[Step]) -> _Spot:
     return _Spot(tuple(path), here, len(steps))
 
 
-def _inside(schema: Schema, step: Step) -> Schema | None:
+def _inside(schema: Schema, step: PathStep) -> Schema | None:
     """Return the schema a step further in; None at a value without named parts."""
     inner: Schema | None = None
     if "oneOf" in schema:
@@ -214,7 +214,7 @@ def _members(schema: Schema) -> list[Schema]:
 
 
 def _unknown_key(
-    path: tuple[Step, ...], key: str, schema: Schema, tables: object
+    path: tuple[PathStep, ...], key: str, schema: Schema, tables: object
 ) -> str:
     known = schema.get("properties") or schema["propertyNames"]["enum"]
     near = did_you_mean(key, known)
@@ -232,7 +232,7 @@ def _as_written(key: str, value: object) -> str:
     return key
 
 
-def _place(path: tuple[Step, ...], schema: Schema) -> str:
+def _place(path: tuple[PathStep, ...], schema: Schema) -> str:
     """Return a path as the file has it.
 
     For example `ledger`, `[judge]`, `[judge] tests`, `[[routes]] 2 executor`.
@@ -247,7 +247,7 @@ def _place(path: tuple[Step, ...], schema: Schema) -> str:
     return f"{_header(tuple(above))} {key}" if above else str(key)
 
 
-def _header(path: tuple[Step, ...]) -> str:
+def _header(path: tuple[PathStep, ...]) -> str:
     """Return the header of a table. Tables of a list are counted from 1."""
     last = path[-1]
     if isinstance(last, int):
@@ -260,7 +260,7 @@ def _is_list_of_tables(schema: Schema) -> bool:
     return schema.get("type") == "array" and is_table(schema["items"])
 
 
-def _value_at(tables: object, path: Sequence[Step]) -> Any:
+def _value_at(tables: object, path: Sequence[PathStep]) -> Any:
     value: Any = tables
     for step in path:
         value = value[step]

@@ -103,8 +103,10 @@ class Sight:
     def told(self, task: Mapping[str, Any]) -> dict[str, Any]:
         """Return the task as its agent gets to see it.
 
-        Whatever its context has under the name of a forbidden path is left out.
+        Whatever its context has under the name of a forbidden path is left out, and so
+        are hidden tests.
         """
+        task = _without_hidden_tests(task)
         context = task.get("context")
         if not isinstance(context, dict):
             return dict(task)
@@ -142,6 +144,14 @@ class Sight:
             if is_writable or path in given:
                 allowed.add(path)
         return frozenset(allowed)
+
+
+def _without_hidden_tests(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a task without what it says of hidden tests, and of tests by their ids."""
+    if task.get("hidden_tests") is None:
+        return task
+    unseen = ("hidden_tests", "fail_to_pass", "pass_to_pass")
+    return {key: value for key, value in task.items() if key not in unseen}
 
 
 def named_by(commands: Iterable[str], paths: Collection[str]) -> frozenset[str]:

@@ -23,6 +23,7 @@ from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
 from accordance.domain.roles import Role, role_from
+from accordance.domain.test_policy import TestPolicy
 from accordance.domain.usage import Budget, Usage
 from accordance.errors import InvalidTerms
 
@@ -41,6 +42,7 @@ class Terms:
     breaches: tuple[Breach, ...] = ()
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ class _StoredTerms:
     breaches: tuple[Breach, ...]
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
 
 
 @cache
@@ -78,6 +81,7 @@ def terms_to_json(terms: Terms) -> bytes:
         breaches=terms.breaches,
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
+        test_policy=terms.test_policy,
     )
     return _adapter().dump_json(stored, indent=1)
 
@@ -97,6 +101,7 @@ def terms_from(raw: bytes | str) -> Terms:
         breaches=stored.breaches,
         own_tests=stored.own_tests,
         submitted_by=stored.submitted_by,
+        test_policy=stored.test_policy,
     )
 
 
@@ -120,4 +125,5 @@ def case_under(
         links=links,
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
+        test_policy=terms.test_policy,
     )

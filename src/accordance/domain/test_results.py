@@ -55,6 +55,7 @@ class TestReport:
     results: tuple[TestResult, ...] = ()
     incomplete: str = ""  # why the report ends too early, or says nothing
     tampered: str = ""  # why it cannot be believed
+    written_by_run: bool = False  # by the tool itself, without canaries: weaker
 
     @property
     def failed(self) -> tuple[TestResult, ...]:
@@ -75,6 +76,14 @@ class TestReport:
 def file_of(test: str) -> str:
     """The file of a test, as far as its id says so; else the id."""
     return test.partition("::")[0].partition(" > ")[0]
+
+
+def is_test_of(test: str, path: str) -> bool:
+    """Whether a test is one of a file, by its path or by the module that it is."""
+    if file_of(test) == path:
+        return True
+    module = path.rpartition("/")[2].rpartition(".")[0]
+    return module in test.split(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +113,8 @@ def compare(base: Iterable[TestReport], head: Iterable[TestReport]) -> Compariso
 
     A test that several commands run counts by its worst outcome.
     """
-    before = _worst_outcomes(base)
-    after = _worst_outcomes(head)
+    before = outcomes_of(base)
+    after = outcomes_of(head)
     sorted_into: dict[str, list[str]] = {}
     for test in sorted(before.keys() | after.keys()):
         kind = _kind_of_change(before.get(test), after.get(test))
@@ -149,7 +158,8 @@ def worst(outcomes: Iterable[TestOutcome]) -> TestOutcome:
     return max(outcomes, key=_BADNESS.index)
 
 
-def _worst_outcomes(reports: Iterable[TestReport]) -> dict[str, TestOutcome]:
+def outcomes_of(reports: Iterable[TestReport]) -> dict[str, TestOutcome]:
+    """What became of each test; of several outcomes the worst counts."""
     known: dict[str, TestOutcome] = {}
     for report in reports:
         for test, outcome in report.outcomes.items():

@@ -6,9 +6,11 @@ plain: its exit code is all there is, which is weaker, and the verdict says so.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 PYTEST: Final = "pytest"
@@ -32,6 +34,20 @@ _WRAPPERS: Final = {
     "exec": (),
     "xvfb-run": (),
 }
+_INTERPRETERS: Final = frozenset(
+    ("sh", "bash", "dash", "zsh", "node", "perl", "ruby", "php", ".", "source")
+)
+_CODE_OPTION: Final = ("-c", "-m")
+_CODE_OPTIONS: Final = {
+    "node": ("-e", "-p"),
+    "perl": ("-e",),
+    "ruby": ("-e",),
+    "php": ("-r",),
+}
+_CARGO_OTHER: Final = frozenset(("--nocapture", "-q", "--quiet", "--format"))
+"""Options with which the harness prints something else than a line for each test."""
+_JS_WRAPPERS: Final = ("npx", "pnpm", "yarn", "npm", "bunx")
+_JS_SUBCOMMANDS: Final = ("exec", "dlx")
 _WITH_A_VALUE: Final = ("-X", "-W")  # options of Python
 _OPERATORS: Final = frozenset({"&&", "||", ";", "|", "&", "(", ")"})
 
@@ -55,6 +71,90 @@ def programs_of(command: str) -> tuple[str, ...]:
                 names.append(word.rpartition("/")[2])
                 break
     return tuple(names)
+
+
+def scripts_of(command: str) -> tuple[str, ...]:
+    """The files that a shell command runs as programs, relative to the repository.
+
+    What it only passes to a program is not among them.
+    """
+    scripts = []
+    folder = ""
+    for words in _simple_commands(command):
+        script = _script_called(words)
+        if words[:1] == ["cd"]:
+            folder = posixpath.join(folder, *words[1:2])
+        elif script:
+            scripts.append(posixpath.normpath(posixpath.join(folder, script)))
+    return tuple(scripts)
+
+
+def _script_called(words: Sequence[str]) -> str:
+    """The file that a simple command runs: its program, or what it interprets."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        program = word.rpartition("/")[2]
+        if _ASSIGNMENT.match(word):
+            continue
+        if program in _WRAPPERS:
+            rest = _without_options(rest, _WRAPPERS[program])
+            continue
+        if program in _INTERPRETERS or _PYTHON.match(program):
+            return _first_file(rest, _CODE_OPTIONS.get(program, _CODE_OPTION))
+        return word
+    return ""
+
+
+def _first_file(words: Sequence[str], code_options: Sequence[str]) -> str:
+    """The first argument of an interpreter that is no option.
+
+    There is none where an option gives it the code, or the name of a module.
+    """
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in code_options:
+            return ""
+        if word in _WITH_A_VALUE and rest:
+            rest.pop(0)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def foreign_runner(command: str) -> str:
+    """The tool of a command that prints a report of its own; empty where none does."""
+    for words in _simple_commands(command):
+        name = _foreign_runner_called(words)
+        if name:
+            return name
+    return ""
+
+
+def _foreign_runner_called(words: Sequence[str]) -> str:
+    rest = [word for word in words if not _ASSIGNMENT.match(word)]
+    while rest:
+        program = rest.pop(0).rpartition("/")[2]
+        if program in (*_WRAPPERS, *_JS_WRAPPERS):
+            rest = _without_options(rest, _WRAPPERS.get(program, _JS_SUBCOMMANDS))
+            continue
+        is_test = rest[:1] == ["test"]
+        if program == "go" and is_test and "-json" in rest:
+            return "go"
+        if program == "cargo" and is_test and _CARGO_OTHER.isdisjoint(rest):
+            return "cargo"
+        if program == "jest" and "--json" in rest:
+            return "jest"
+        if program == "vitest" and _asks_for_json(rest):
+            return "vitest"
+        return ""
+    return ""
+
+
+def _asks_for_json(words: Sequence[str]) -> bool:
+    pairs = pairwise(words)
+    return "--reporter=json" in words or ("--reporter", "json") in pairs
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:

@@ -13,7 +13,8 @@ from typing import Final
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.facts import AttemptFacts, CommandRun, Ending
 from accordance.domain.findings import listed
-from accordance.domain.test_results import Comparison, TestOutcome, compare
+from accordance.domain.flaky_tests import excused_as_flaky, flaky_at_base
+from accordance.domain.test_results import Comparison, TestOutcome, compare, outcomes_of
 
 _ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
     {
@@ -57,6 +58,23 @@ def missing_in_environment(facts: AttemptFacts) -> tuple[CommandRun, ...]:
     return tuple(lacking)
 
 
+def tells_the_change(facts: AttemptFacts) -> bool:
+    """Whether a test passes after the change, and does not pass without it.
+
+    A new test counts if it fails on the source of the base, as far as that was tried.
+    """
+    comparison = comparison_with_base(facts)
+    mended = frozenset(comparison.fail_to_pass) - flaky_at_base(facts)
+    if mended:
+        return True
+    reports = [run.report for run in facts.new_tests.runs if run.report is not None]
+    on_base = outcomes_of(report for report in reports if report.is_sound)
+    for test in comparison.added_passing:
+        if on_base.get(test) is not TestOutcome.PASSED:
+            return True
+    return False
+
+
 def failure_of(run: CommandRun, excused: Collection[str]) -> str:
     """Return how a run failed, or nothing.
 
@@ -79,16 +97,19 @@ def failure_of(run: CommandRun, excused: Collection[str]) -> str:
 
 
 def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
-    """The tests that failed at the base and may still fail.
+    """The tests that failed at the base and may still fail, and flaky ones.
 
-    They are excused only where something else shows that the change does its work: the
+    The former are excused only where something else shows that the change does its work: the
     tests that the task says must pass, or a test that passes now and did not before.
     """
+    flaky = excused_as_flaky(facts)
     comparison = comparison_with_base(facts)
-    is_shown_otherwise = bool(task.fail_to_pass) or comparison.tells_the_change
+    is_named = bool(task.fail_to_pass) or facts.hidden is not None
+    is_shown_otherwise = is_named or tells_the_change(facts)
     if not is_shown_otherwise:
-        return frozenset()
-    return frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())
+        return flaky
+    known = frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())
+    return known | flaky
 
 
 def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
@@ -100,7 +121,8 @@ def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
 def unmet_expectations(task: TaskInput, facts: AttemptFacts) -> tuple[str, ...]:
     """The tests that the task says must pass, and that did not."""
     passed = set()
-    for run in facts.runs:
+    hidden = () if facts.hidden is None else facts.hidden.runs
+    for run in (*facts.runs, *hidden):
         if run.report is None or not run.report.is_sound:
             continue
         for result in run.report.results:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.escalation import NextAction, Step
+from accordance.domain.escalation import LadderStep, NextAction
 from accordance.domain.findings import Finding
 
 
@@ -46,7 +46,7 @@ class Verdict:
     checks: Checks
     findings: tuple[Finding, ...] = ()  # the leading finding first
     reason_code: str | None = None
-    step: Step | None = None  # where the ladder leads; None when it is done
+    step: LadderStep | None = None  # where the ladder leads; None when it is done
     uses_attempt: bool = True  # a question costs nothing
     notices: tuple[str, ...] = ()
 

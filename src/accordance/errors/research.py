@@ -50,13 +50,13 @@ class InvalidPhases(AccordanceError):
 
     code = "invalid-phases"
 
-    def __init__(self, fault: str, where: str, found: object) -> None:
-        super().__init__(fault, where, found)
+    def __init__(self, fault: str, where: str, value: object) -> None:
+        super().__init__(fault, where, value)
         self.fault = fault
         self.where = where
-        self.found = found
+        self.value = value
 
     @property
     def text(self) -> str:
         """The fault, its place, and what stands there."""
-        return f"{self.fault}:{self.where}: got {self.found!r}"
+        return f"{self.fault}:{self.where}: got {self.value!r}"

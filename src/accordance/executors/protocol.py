@@ -20,6 +20,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.prompting import Prompt
 from accordance.domain.spending import Spending
+from accordance.domain.tools import tools_used
 from accordance.domain.usage import Budget
 from accordance.executors.opinion import Opinion
 
@@ -27,6 +28,8 @@ MODEL_CALL: Final = "model_call"
 """The record of a call of a model."""
 ASKED_AGAIN: Final = "asked_again"
 """The record of an answer that broke its contract and was asked for again."""
+TOOLS: Final = "tools"
+"""The record of the tools an agent called: those it `used`, those `refused`."""
 MAX_REPEATED_CHARACTERS: Final = 20_000
 """Characters of a bad answer that are shown to the model again."""
 
@@ -102,7 +105,10 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Something observed during a run. No decision relies on an agent's claim in it."""
+    """Something observed during a run.
+
+    What an agent claims about itself here may be used against it, and never for it.
+    """
 
     what: str
     details: Mapping[str, object] = field(default_factory=dict)
@@ -129,6 +135,16 @@ class RunOutcome:
         has_fault = self.fault is not None
         if has_message is has_fault:
             raise ValueError("a run ends with either a message or a fault")
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that the agent used, by name and by kind."""
+        names: list[str] = []
+        for observation in self.seen:
+            if observation.what == TOOLS:
+                used = observation.details.get("used")
+                names += used if isinstance(used, list) else ()
+        return tools_used(names)
 
     @property
     def code(self) -> str | None:

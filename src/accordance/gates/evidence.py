@@ -39,7 +39,9 @@ def _artifact(case: Case, name: ArtifactName) -> ArtifactFact:
 
 def _must_have_content(case: Case, name: ArtifactName) -> bool:
     if name is ArtifactName.PATCH_DIFF:
-        return bool(case.facts.changes)
+        patch = case.facts.evidence.patch
+        shows_all = patch is not None and not patch.missing
+        return bool(case.facts.changes) and not shows_all
     if name is ArtifactName.SELFTEST_LOG:
         return bool(case.tests)
     return name is not ArtifactName.EVIDENCE_DIR
@@ -60,11 +62,13 @@ def _wrong_log(case: Case) -> Iterator[Finding]:
     if log is None:
         raise GateNotRun("nobody read selftest.log; the evidence cannot be judged")
 
+    # a log of ours repeats what our own run shows, which the next gate judges
+    is_agents = not _artifact(case, name).ours
     claims_success = case.claim is not None and case.claim.tests.passed
     if log.cut or log.exit_code is None:
         text = "selftest.log is cut short: it must end with EXIT_CODE=<number>"
         yield _invalid(name, text)
-    elif log.exit_code != 0 and claims_success:
+    elif log.exit_code != 0 and claims_success and is_agents:
         text = (
             f"selftest.log ends with EXIT_CODE={log.exit_code}, "
             "the submission says that tests passed"

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
+from accordance.domain.facts import ChangeSet
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 
 
 def file_match(case: Case) -> Result:
     """changed_files and new_files together are exactly the real change.
 
-    Both ends of a rename count. A declared path that git ignores may have changed.
+    Both ends of a rename count. A declared path that is left out may have changed.
     """
     claim = case.claim
     if claim is None:
@@ -29,12 +30,17 @@ def file_match(case: Case) -> Result:
     ignored = _normal_paths(path for change in changes.ignored for path in change.paths)
 
     undeclared = real - declared
-    unchanged = declared - real - ignored
+    left_out = {path for path in declared if _is_left_out(path, changes)}
+    unchanged = declared - real - ignored - left_out
     findings = (
         *_difference(undeclared, "changed, but not declared"),
         *_difference(unchanged, "declared, but not changed"),
     )
     return Result(Gate.FILE_MATCH, findings)
+
+
+def _is_left_out(path: str, changes: ChangeSet) -> bool:
+    return any(item.covers(path) for item in changes.left_out)
 
 
 def _difference(paths: set[str], problem: str) -> Iterator[Finding]:

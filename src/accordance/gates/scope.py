@@ -11,7 +11,13 @@ from typing import Final, TypeAlias
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.case import Case
-from accordance.domain.facts import ChangeSet, EntryKind, PathChange, beyond_caches
+from accordance.domain.facts import (
+    WITH_LEFT_OUT,
+    AttemptFacts,
+    EntryKind,
+    PathChange,
+    beyond_caches,
+)
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
 from accordance.domain.scope import PathScope, ScopeRule
 
@@ -33,6 +39,8 @@ _TWINS: Final = (
 )
 _RULES_OF_ROLES: Final = frozenset(("role_deny", "role_not_allowed"))
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
+_ALWAYS_FORBIDDEN: Final = frozenset(("forbidden", "role_deny"))
+"""What stays forbidden where nothing is taken over."""
 _SET_ID: Final = 0o6000  # the set-user-id and set-group-id bits of a mode
 
 
@@ -42,7 +50,7 @@ def scope(case: Case) -> Result:
         *case.noticed(Gate.SCOPE),
         *_findings(_changed_out_of_scope(case), ""),
         *_findings(_declared_out_of_scope(case), "declared and not changed, and "),
-        *_hidden(case.facts.changes),
+        *_hidden(case.facts),
     )
     return Result(Gate.SCOPE, findings)
 
@@ -72,8 +80,12 @@ def _finding(code: str, paths: list[str], text: str) -> Finding:
 
 def _changed_out_of_scope(case: Case) -> _Broken:
     changes = case.facts.changes
-    files = (*changes.changes, *beyond_caches(changes.ignored))
+    files = _judged_files(case.facts)
     broken = _files_out_of_scope(case.scope, files, case.links)
+    for path, judged_as in _paths_left_out(case.facts):
+        rule = case.scope.rule(judged_as)
+        if rule in _ALWAYS_FORBIDDEN:
+            broken.setdefault(rule, set()).add(path)
 
     # A directory has no content of its own: it counts only if anything in it would be
     # refused.
@@ -83,6 +95,34 @@ def _changed_out_of_scope(case: Case) -> _Broken:
             if rule in _REFUSALS:
                 broken.setdefault(rule, set()).add(path)
     return broken
+
+
+def _judged_files(facts: AttemptFacts) -> tuple[PathChange, ...]:
+    """Return the files that must be in scope.
+
+    Earlier versions judged what the base ignores like any other file.
+    """
+    changes = facts.changes
+    if facts.version >= WITH_LEFT_OUT:
+        return changes.changes
+    return (*changes.changes, *beyond_caches(changes.ignored))
+
+
+def _paths_left_out(facts: AttemptFacts) -> Iterator[tuple[str, str]]:
+    """Yield the paths that are no part of the change, and may still be forbidden.
+
+    Beside each path stands the path it is judged as: a folder is judged by what it
+    could hold. The content of caches is not looked at: tools name it, not agents.
+    """
+    if facts.version < WITH_LEFT_OUT:
+        return
+    for change in beyond_caches(facts.changes.ignored):
+        for path in change.paths:
+            yield path, path
+    for item in facts.changes.left_out:
+        yield item.path, f"{item.path}/x" if item.is_folder else item.path
+        for path in item.files:
+            yield path, path
 
 
 def _files_out_of_scope(
@@ -122,7 +162,8 @@ def _declared_out_of_scope(case: Case) -> _Broken:
         changed.update(change.paths)
 
     for path in (*claim.changed_files, *claim.new_files):
-        if path in changed or _is_evidence(case, path):
+        is_left_out = any(item.covers(path) for item in changes.left_out)
+        if path in changed or is_left_out or _is_evidence(case, path):
             continue
         rule = case.scope.rule(path, case.links)
         if rule != "allowed":
@@ -141,8 +182,9 @@ def _is_evidence(case: Case, path: str) -> bool:
 # What hides a change
 
 
-def _hidden(changes: ChangeSet) -> Iterator[Finding]:
+def _hidden(facts: AttemptFacts) -> Iterator[Finding]:
     """Yield what hides a part of the change, or lets it do more than it shows."""
+    changes = facts.changes
     internals = [path for change in changes.internals for path in change.paths]
     links = [f"{link.path} -> {link.target}" for link in changes.escaping_links]
     hidden: tuple[tuple[str, Iterable[str]], ...] = (
@@ -152,7 +194,7 @@ def _hidden(changes: ChangeSet) -> Iterator[Finding]:
         ("not readable, so nobody can say what changed", changes.unreadable),
         (_TWINS, changes.twins),
         ("repositories inside the repository", changes.nested_added),
-        ("set to run with the rights of their owner or group", _set_id_files(changes)),
+        ("set to run with the rights of their owner or group", _set_id_files(facts)),
     )
     for text, paths in hidden:
         ordered = sorted(set(paths))
@@ -168,9 +210,9 @@ def _hidden(changes: ChangeSet) -> Iterator[Finding]:
         )
 
 
-def _set_id_files(changes: ChangeSet) -> Iterator[str]:
+def _set_id_files(facts: AttemptFacts) -> Iterator[str]:
     """Yield the files that got a set-user-id or set-group-id bit."""
-    for change in (*changes.changes, *beyond_caches(changes.ignored)):
+    for change in _judged_files(facts):
         after = change.after
         if after is None or after.kind is not EntryKind.FILE:
             continue

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
 from accordance.domain.facts import (
+    WITH_LEFT_OUT,
     WITH_TEST_REPORTS,
     CommandRun,
 )
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
-from accordance.domain.test_results import file_of
-from accordance.domain.test_runners import runners_of
+from accordance.domain.test_runners import runners_of, scripts_of
 from accordance.domain.test_runs import (
-    comparison_with_base,
     excused_failures,
     failure_of,
     unmet_expectations,
 )
+from accordance.domain.weakened_tests import weakened_tests
+from accordance.gates.hidden_tests import hidden_findings
+from accordance.gates.test_proof import proof_findings
 
 
 def tests(case: Case) -> Result:
@@ -37,6 +39,8 @@ def tests(case: Case) -> Result:
         *_unmet_expectations(case),
         *_unproven_runs(case),
         *_weakened_tests(case),
+        *proof_findings(case),
+        *hidden_findings(case),
         *_admitted_failure(case),
     )
     return Result(Gate.TESTS, findings)
@@ -44,7 +48,8 @@ def tests(case: Case) -> Result:
 
 def _missing_proof(case: Case) -> Iterator[Finding]:
     """A role whose work must be tested has a test, and not only a self-test."""
-    if not case.role.tests_required:
+    has_hidden_tests = case.facts.hidden is not None
+    if has_hidden_tests or not case.role.tests_required:
         return
 
     if not case.tests:
@@ -57,7 +62,8 @@ def _missing_proof(case: Case) -> Iterator[Finding]:
 
 def _changed_steering(case: Case) -> Iterator[Finding]:
     """A file that decides how tests run may change only if the task names it."""
-    steering = (file.path for file in case.facts.steering)
+    steering = {file.path for file in case.facts.steering}
+    steering.update(_changed_scripts(case))
     unnamed = sorted(path for path in steering if not case.names(path))
     if unnamed:
         text = (
@@ -65,6 +71,20 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
             f"{listed(unnamed)}"
         )
         yield _finding("TEST_STEERING_CHANGED", text, *unnamed[:MAX_NAMED])
+
+
+def _changed_scripts(case: Case) -> Iterator[str]:
+    """Yield the changed files that a test command runs as its program.
+
+    Nothing but its exit code is known of such a run. What a known runner collects is
+    judged test by test instead.
+    """
+    if case.facts.version < WITH_LEFT_OUT:
+        return
+    changed = case.facts.changes.paths()
+    for command in case.tests:
+        if not runners_of(command):
+            yield from changed.intersection(scripts_of(command))
 
 
 def _failed_runs(case: Case) -> Iterator[Finding]:
@@ -88,7 +108,10 @@ def _failed_runs(case: Case) -> Iterator[Finding]:
 def _unmet_expectations(case: Case) -> Iterator[Finding]:
     """Every test that the task names in fail_to_pass or pass_to_pass has passed."""
     unmet = unmet_expectations(case.task, case.facts)
-    if unmet:
+    if unmet and case.facts.hidden is not None:
+        text = f"{len(unmet)} tests that the task names must pass and did not"
+        yield _finding("CI_FAILED", text, "hidden tests")
+    elif unmet:
         text = f"must pass and did not: {listed(unmet)}"
         yield _finding("CI_FAILED", text, *unmet[:MAX_NAMED])
 
@@ -123,20 +146,17 @@ def _why_not_run(run: CommandRun) -> str:
 
 
 def _weakened_tests(case: Case) -> Iterator[Finding]:
-    """A test that passed at the base still exists and runs.
+    """A test that passed at the base still exists, runs, and asserts as much.
 
     A task may name the file of a test; then the test may be changed, and go.
     """
-    comparison = comparison_with_base(case.facts)
-    groups = (
-        ("passed before the change and are gone", comparison.removed),
-        ("passed before the change and are skipped now", comparison.pass_to_skip),
-    )
-    for what, tests_lost in groups:
-        unnamed = [test for test in tests_lost if not case.names(file_of(test))]
-        if unnamed:
-            text = f"{what}: {listed(unnamed)}"
-            yield _finding("TESTS_WEAKENED", text, *unnamed[:MAX_NAMED])
+    by_way: dict[str, list[str]] = {}
+    for weakened in weakened_tests(case.task, case.facts):
+        if not case.names(weakened.file):
+            by_way.setdefault(weakened.how, []).append(weakened.test)
+    for how, names in by_way.items():
+        text = f"{how}: {listed(names)}"
+        yield _finding("TESTS_WEAKENED", text, *names[:MAX_NAMED])
 
 
 def _admitted_failure(case: Case) -> Iterator[Finding]:

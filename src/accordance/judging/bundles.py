@@ -68,7 +68,7 @@ def _failure_in(folder: Path) -> str:
             return ""
         judgement = json.loads((folder / "judgement.json").read_bytes())
         return str(judgement["signature"])
-    except (BundleBroken, OSError, ValueError, KeyError, TypeError):
+    except (BundleBroken, OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from accordance.api import check
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.catalogue.submit import SUBMIT
@@ -11,6 +13,8 @@ from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected
 from accordance.domain.case import Submission
 from accordance.errors import Unparseable
+
+_MARKS_OF_A_SUBMISSION: Final = (SUBMIT.version.encode(), b'"changed_files"')
 
 
 def read_claim(raw: bytes, context: Context) -> Submission:
@@ -25,6 +29,19 @@ def read_claim(raw: bytes, context: Context) -> Submission:
         if isinstance(edits, Rejected):
             return edits
     return submission
+
+
+def is_prose(raw: bytes) -> bool:
+    """Whether a message is words, and no attempt at a submission.
+
+    Words claim nothing that could be wrong. A broken submission stays one: its author
+    meant to claim something.
+    """
+    try:
+        parse_object(raw)
+    except Unparseable:
+        return not any(mark in raw for mark in _MARKS_OF_A_SUBMISSION)
+    return False
 
 
 def _are_edits(raw: bytes) -> bool:

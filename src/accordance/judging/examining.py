@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.contracts.violation import Accepted
+from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.case import Submission, chosen_tests, claim_context, tests_of
 from accordance.domain.facts import ArtifactName
+from accordance.domain.test_policy import Consequence
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
-from accordance.judging.own_submission import Claim, hand_in
+from accordance.judging.hidden_tests import hidden_request
+from accordance.judging.own_submission import Claim, complete, hand_in
 from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
 from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.evidence import EvidenceRequest
@@ -28,7 +31,9 @@ class Examination(NamedTuple):
     submission: Submission
     collected: CollectedFacts
     made: Mapping[str, bytes] | None = None
-    """The artifacts, where accordance had to make them."""
+    """The artifacts, where accordance had to make them all."""
+    added: Mapping[str, bytes] = MappingProxyType({})
+    """The artifacts that accordance made because the agent left them out."""
 
 
 def examine(
@@ -41,7 +46,8 @@ def examine(
 ) -> Examination:
     """Collect the facts of an attempt.
 
-    Where no agent handed anything in, or could, accordance hands in from the facts.
+    Where no agent handed anything in, or could, accordance hands in from the facts. Of
+    a submission it makes the artifacts that are not there.
     """
     tree.private.mkdir(parents=True, exist_ok=True)
     submission = None
@@ -49,9 +55,16 @@ def examine(
         submission = read_claim(submit, claim_context(task))
 
     request = _evidence_request(task, submission, options.gateway.tests)
-    collected = _collect(tree, request, _setting(tree, options, environment, tell))
+    setting = _setting(tree, task, options, environment, tell)
+    collected = _collect(tree, request, setting)
     if submit is not None and submission is not None:
-        return Examination(submit, submission, collected)
+        if isinstance(submission, Rejected):
+            return Examination(submit, submission, collected)
+        place = tree.private / "ours"
+        completed = complete(task, collected, tree.workspace, request, place, submit)
+        return Examination(
+            submit, submission, completed.collected, added=completed.artifacts
+        )
 
     tell("handing in, because no agent did")
     return _hand_in(tree, task, request, collected, options.claim)
@@ -103,7 +116,11 @@ def _evidence_request(
 
 
 def _setting(
-    tree: AttemptTree, options: JudgeOptions, environment: TestEnvironment, tell: Tell
+    tree: AttemptTree,
+    task: TaskInput,
+    options: JudgeOptions,
+    environment: TestEnvironment,
+    tell: Tell,
 ) -> AttemptSetting:
     gateway = options.gateway
     return AttemptSetting(
@@ -114,6 +131,11 @@ def _setting(
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
         environment=environment,
+        test_reports=(*gateway.test_reports, *(task.test_reports or ())),
+        reruns=gateway.reruns,
+        traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,
+        given_tests=tuple(task.given_tests or ()),
+        hidden_tests=hidden_request(task, gateway),
         forbids=options.forbids,
         stop=options.stop,
         tell=tell,

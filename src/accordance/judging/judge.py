@@ -53,6 +53,7 @@ from accordance.workspace.baseline import read_baseline
 from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import adopt, scratch
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.git import git_directory, resolve
 from accordance.workspace.git_settings import git_settings, programs
 from accordance.workspace.isolation import Room
@@ -117,6 +118,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     )
     submitted = None if submit is None else read_submission(submit, root)
     _check_that_it_can_be_kept(options, request.task)
+    _check_that_it_stays_hidden(options, request.task, root)
 
     with scratch() as folder:
         tell("cloning the base")
@@ -168,11 +170,15 @@ def judge_on(
     )
     if not tree.has_passed_preflight:
         log("looking at the task")
-        room = None
-        if not environment.broken:
-            empty_room = Room(tree.private, readable=options.gateway.readable)
-            room = environment.furnished(empty_room, IsolationLevel.BWRAP)
-        check_task(task, tree.before, options.gateway, room)
+        empty_room = Room(tree.private, readable=options.gateway.readable)
+        check_task(
+            task,
+            tree.before,
+            options.gateway,
+            environment.furnished(empty_room, IsolationLevel.BWRAP),
+            tree.workspace.work,
+            tests_can_run=not environment.broken,
+        )
 
     place = _place_of_bundle(options, task)
     submitted_at = _now()
@@ -188,7 +194,12 @@ def judge_on(
 
     log("writing the bundle")
     papers = Papers(
-        request.raw, b"", examination.submit, log.text, made=examination.made
+        request.raw,
+        b"",
+        examination.submit,
+        log.text,
+        made=examination.made,
+        added=examination.added,
     )
     keep(judgement, place, examination.collected, tree.workspace.work, papers)
     if options.attest is not None:
@@ -255,6 +266,20 @@ def _check_that_it_can_be_kept(options: JudgeOptions, task: TaskInput) -> None:
         from accordance.workspace.attestation import check_key
 
         check_key(options.attest)
+
+
+def _check_that_it_stays_hidden(
+    options: JudgeOptions, task: TaskInput, root: Path
+) -> None:
+    """Refuse to keep what hidden tests print where the next attempt can read it."""
+    kept = options.bundles
+    if task.hidden_tests is None or kept is None:
+        return
+    if kept.resolve().is_relative_to(root):
+        raise WorkspaceError(
+            "the evidence holds what hidden tests print, and would lie in the "
+            "repository; keep it in a folder outside"
+        )
 
 
 def _now() -> str:

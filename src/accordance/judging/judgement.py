@@ -12,7 +12,13 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
-from accordance.domain.facts import AttemptFacts, CommandRun
+from accordance.domain.facts import (
+    WITH_TEST_POLICY,
+    AttemptFacts,
+    CommandRun,
+    TestReruns,
+)
+from accordance.domain.flaky_tests import flaky_tests
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
 from accordance.domain.test_results import TestReport
@@ -135,6 +141,7 @@ class Judgement:
             "submitted_at": self.submitted_at,
             "evaluated_at": self.evaluated_at,
             "links": dict(self.links),
+            **_proof(facts),
         }
 
 
@@ -161,8 +168,45 @@ def _report(report: TestReport) -> JsonObject:
     }
 
 
+def _proof(facts: AttemptFacts) -> JsonObject:
+    """Return what the tests prove; nothing for evidence of earlier versions."""
+    if facts.version < WITH_TEST_POLICY:
+        return {}
+    hidden = None if facts.hidden is None else len(facts.hidden.files)
+    return {
+        "changed_lines": _changed_lines(facts),
+        "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
+        "given_tests": list(facts.given_tests),
+        "hidden_test_files": hidden,
+    }
+
+
+def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:
+    """Return which changed lines were run; None if nobody looked."""
+    if facts.lines_reached is None:
+        return None
+    return [
+        {
+            "file": lines.file,
+            "changed": list(lines.changed),
+            "never_run": list(lines.never_run),
+        }
+        for lines in facts.lines_reached
+    ]
+
+
+def _flaky(reruns: TestReruns) -> JsonObject:
+    return {
+        "test": reruns.test,
+        "command": reruns.command,
+        "where": "base" if reruns.on_base else "head",
+        "outcomes": [outcome.value for outcome in reruns.outcomes],
+        "permitted": reruns.permitted,
+    }
+
+
 def _comparison(facts: AttemptFacts) -> JsonObject | None:
-    """Return the tests by what the change did to them; None if they were not compared."""
+    """Return the tests by what the change did to them; None if not compared."""
     if not facts.base_runs:
         return None
     groups = asdict(comparison_with_base(facts))

@@ -14,16 +14,27 @@ from typing import Final, Literal, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.facts import AttemptFacts, ChangeKind, CommandRun
+from accordance.domain.facts import (
+    ArtifactFact,
+    ArtifactName,
+    AttemptFacts,
+    ChangeKind,
+    CommandRun,
+    EvidenceFacts,
+)
 from accordance.domain.test_runs import failed_runs
 from accordance.judging.kept_json import as_bytes
 from accordance.rendering.documents import inline
 from accordance.workspace.clone import Workspace
 from accordance.workspace.collecting import CollectedFacts
-from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
+from accordance.workspace.evidence import USUAL, EvidenceRequest, look_at_evidence
 
 _MAX_LOG_BYTES: Final = 1 << 20
 """Of each command, in selftest.log; the whole log is kept beside it."""
+_RUNS: Final = "runs.json"
+_USUAL_FILES: Final = USUAL | {
+    ArtifactName.EVIDENCE_DIR: f"{USUAL[ArtifactName.EVIDENCE_DIR]}/{_RUNS}"
+}
 _NO_SUMMARY: Final = (
     "No agent handed anything in; this was made from what accordance found."
 )
@@ -67,27 +78,110 @@ def hand_in(
         submission |= _claimed(claim, facts)
     submit = as_bytes(submission)
 
-    artifacts = {
-        "report.md": _report(task, facts, claim).encode(),
-        "selftest.log": _selftest_log(task, facts, request.tests, collected.logs),
-        "patch.diff": collected.patch.text,
-        "submit.json": submit,
-        "evidence/runs.json": as_bytes([asdict(run) for run in facts.runs]),
+    documents = _documents(task, collected, request, submit, claim)
+    artifacts = {_USUAL_FILES[name]: text for name, text in documents.items()}
+    _write(artifacts, work / request.folder)
+    evidence = _examined(collected, workspace, request, work)
+    with_evidence = replace(collected, facts=replace(facts, evidence=evidence))
+    return HandedIn(submit, with_evidence, artifacts)
+
+
+def complete(
+    task: TaskInput,
+    collected: CollectedFacts,
+    workspace: Workspace,
+    request: EvidenceRequest,
+    work: Path,
+    submit: bytes,
+) -> HandedIn:
+    """Make the artifacts that an agent has left out, below the new folder `work`.
+
+    What it has left stays as it is, right or wrong: only what is not there is made.
+    """
+    facts = collected.facts
+    left = {fact.name: fact for fact in facts.evidence.artifacts}
+    missing = [name for name in ArtifactName if _is_missing(left[name])]
+    if not missing:
+        return HandedIn(submit, collected, {})
+
+    documents = _documents(task, collected, request, submit, None)
+    artifacts = {}
+    for name in missing:
+        path = left[name].path.removeprefix(f"{request.folder}/").rstrip("/")
+        if name is ArtifactName.EVIDENCE_DIR:
+            path += f"/{_RUNS}"
+        artifacts[path] = documents[name]
+    _write(artifacts, work / request.folder)
+
+    made = _examined(collected, workspace, request, work)
+    evidence = _merged(facts.evidence, made, missing)
+    completed = replace(collected, facts=replace(facts, evidence=evidence))
+    return HandedIn(submit, completed, artifacts)
+
+
+def _is_missing(fact: ArtifactFact) -> bool:
+    """Whether nothing stands where an artifact should be; a link out of it is there."""
+    return fact.inside and not fact.exists
+
+
+def _merged(
+    left: EvidenceFacts, made: EvidenceFacts, missing: Sequence[ArtifactName]
+) -> EvidenceFacts:
+    """Return the agent's evidence with what was made in place of what is missing."""
+    ours = {fact.name: replace(fact, ours=True) for fact in made.artifacts}
+    artifacts = [
+        ours[fact.name] if fact.name in missing else fact for fact in left.artifacts
+    ]
+    makes_log = ArtifactName.SELFTEST_LOG in missing
+    makes_patch = ArtifactName.PATCH_DIFF in missing
+    return replace(
+        left,
+        artifacts=tuple(artifacts),
+        selftest=made.selftest if makes_log else left.selftest,
+        patch=made.patch if makes_patch else left.patch,
+    )
+
+
+def _documents(
+    task: TaskInput,
+    collected: CollectedFacts,
+    request: EvidenceRequest,
+    submit: bytes,
+    claim: Claim | None,
+) -> dict[ArtifactName, bytes]:
+    """Return every artifact, made from facts; of the folder, the file in it."""
+    facts = collected.facts
+    log = _selftest_log(task, facts, request.tests, collected.logs)
+    return {
+        ArtifactName.REPORT_MD: _report(task, facts, claim).encode(),
+        ArtifactName.SELFTEST_LOG: log,
+        ArtifactName.PATCH_DIFF: collected.patch.text,
+        ArtifactName.SUBMIT_JSON: submit,
+        ArtifactName.EVIDENCE_DIR: as_bytes([asdict(run) for run in facts.runs]),
     }
+
+
+def _write(artifacts: Mapping[str, bytes], folder: Path) -> None:
     for path, content in artifacts.items():
-        place = work / request.folder / path
+        place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
 
-    evidence = look_at_evidence(
+
+def _examined(
+    collected: CollectedFacts,
+    workspace: Workspace,
+    request: EvidenceRequest,
+    work: Path,
+) -> EvidenceFacts:
+    """Examine the artifacts below a folder like any agent's."""
+    return look_at_evidence(
         replace(workspace, work=work),
         request,
         collected.after,
-        facts.changes,
+        collected.facts.changes,
         collected.patch,
     )
-    with_evidence = replace(collected, facts=replace(facts, evidence=evidence))
-    return HandedIn(submit, with_evidence, artifacts)
 
 
 def _submission(

@@ -138,7 +138,7 @@ def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
     """Yield the facts that do not follow from the trees and logs beside them."""
     if _recomputed_changes(folder, facts) != facts.changes:
         yield "facts: the change is not the difference of the two trees"
-    if steering_files(facts.changes) != facts.steering:
+    if steering_files(facts.changes, facts.version) != facts.steering:
         yield "facts: the files that steer tests are not those of the change"
 
     patch = (folder / "patch.diff").read_bytes().decode("utf-8", "replace")
@@ -149,6 +149,12 @@ def _untrue_facts(folder: Path, facts: AttemptFacts) -> Iterator[str]:
         log = folder / "runs" / f"{number:02}.log"
         if sha256_of(log) != run.log_sha256:
             yield f"facts: runs/{log.name} is not the output of {run.command}"
+
+    hidden_runs = () if facts.hidden is None else facts.hidden.runs
+    for number, run in enumerate(hidden_runs, 1):
+        log = folder / "runs" / f"hidden-{number:02}.log"
+        if sha256_of(log) != run.log_sha256:
+            yield f"facts: runs/{log.name} is not the output of the hidden tests"
 
 
 def _recomputed_changes(folder: Path, facts: AttemptFacts) -> ChangeSet:

@@ -11,10 +11,11 @@ from accordance.workspace.baseline import Baseline, fixed_base
 from accordance.workspace.errors import BasesDiffer, NoEarlierCopy
 from accordance.workspace.git import git_directory
 from accordance.workspace.git_settings import git_settings, programs
+from accordance.workspace.waiting import refuse_endless_files
 
 
 def top_of(repo: Path, base: str | None = None) -> Path:
-    """Return the top of the working tree. Raises NotFound.
+    """Return the top of the working tree. Raises NotFound, WorkspaceError.
 
     A directory without git, judged against an earlier copy, is its own top.
     """
@@ -27,7 +28,9 @@ def top_of(repo: Path, base: str | None = None) -> Path:
         return here
 
     for folder in (here, *here.parents):
-        if git_directory(folder):
+        directory = git_directory(folder)
+        if directory is not None:
+            refuse_endless_files(directory)
             return folder
     return here
 

@@ -18,6 +18,7 @@ from accordance.domain.case import tests_of
 from accordance.domain.facts import Snapshot
 from accordance.domain.preflight import CODE, Preflight, Start, preflight
 from accordance.errors import AccordanceError, NotFound
+from accordance.judging.hidden_tests import why_not_hidden
 from accordance.project.policy import JudgingPolicy
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import evidence_folder
@@ -145,20 +146,31 @@ def out_of_reach(task: Paper, request: TaskRequest, root: Path, base: str) -> No
 
 
 def check_task(
-    task: TaskInput, before: Snapshot, gateway: JudgingPolicy, room: Room | None
+    task: TaskInput,
+    before: Snapshot,
+    gateway: JudgingPolicy,
+    room: Room,
+    repository: Path,
+    *,
+    tests_can_run: bool = True,
 ) -> None:
     """Check the task against the tree before the attempt. Raises PreflightFailed.
 
-    Whether there must be tests at all is left to the gate, and so is whether they can
-    run where there is no room for them.
+    Whether there must be tests at all is left to the gate, and so is a broken
+    environment, in which no test can run.
     """
     tests = tests_of(task, gateway.tests)
+    carry = gateway.carry
     runnable = dict.fromkeys(tests, "")
-    if room is not None:
+    if tests_can_run:
         for command in tests:
-            runnable[command] = why_not_runnable(command, before, room)
+            runnable[command] = why_not_runnable(command, before, room, carry)
     role = replace(gateway.roles[task.role], tests_required=False)
-    start = Start(runnable=runnable, own_tests=gateway.tests)
+    start = Start(
+        runnable=runnable,
+        own_tests=gateway.tests,
+        hidden_tests_missing=why_not_hidden(task, gateway, repository, room),
+    )
 
     result = preflight(Accepted(task), start, {task.role: role})
     if not result:

@@ -37,6 +37,7 @@ def terms_for(task: TaskInput, options: JudgeOptions, submitted_by: Author) -> T
         breaches=options.breaches,
         own_tests=gateway.tests,
         submitted_by=submitted_by,
+        test_policy=gateway.test_policy,
     )
 
 

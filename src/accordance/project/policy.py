@@ -17,10 +17,12 @@ from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
 from accordance.domain.test_environments import EnvironmentWish
+from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
-from accordance.project.settings import EnvironmentSettings, Settings
+from accordance.project.settings import EnvironmentSettings, Judge, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
+from accordance.workspace.reruns import RerunPolicy
 
 LEVELS: Final[Mapping[str, str]] = MappingProxyType(
     {"bubblewrap": "bwrap", **{wish: wish for wish in LEVEL_NAMES}}
@@ -43,6 +45,12 @@ class JudgingPolicy:
     carry: tuple[str, ...] = ()
     compares_with_base: bool = True
     environment: EnvironmentWish = field(default_factory=EnvironmentWish)
+    test_policy: TestPolicy = field(default_factory=TestPolicy)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files with reports in JUnit's XML."""
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    hidden_tests: Path | None = None
+    """The folder of all hidden tests."""
 
 
 def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
@@ -62,6 +70,10 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         carry=judge.carry,
         compares_with_base=judge.compare_with_base,
         environment=_wish_of(judge.environment, root),
+        test_policy=_test_policy(judge),
+        test_reports=judge.test_reports,
+        reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
+        hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )
 
 
@@ -77,6 +89,13 @@ def _wish_of(settings: EnvironmentSettings, root: Path) -> EnvironmentWish:
         folders=folders,
         variables=settings.variables,
         detect=settings.detect,
+    )
+
+
+def _test_policy(judge: Judge) -> TestPolicy:
+    return TestPolicy(
+        do_not_tell=Consequence(judge.tests_that_do_not_tell),
+        not_reached=Consequence(judge.changed_lines_never_run),
     )
 
 

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from accordance.contracts.pins import normal_path
 from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
@@ -192,10 +193,18 @@ def _no_empty_command(commands: tuple[str, ...]) -> tuple[str, ...]:
     return commands
 
 
+def _inside_the_repository(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in patterns:
+        if normal_path(pattern) is None:
+            raise ValueError(f"{pattern!r} is no path in the repository")
+    return patterns
+
+
 LeastIsolation: TypeAlias = Annotated[
     Literal["auto", "bubblewrap", "bwrap", "landlock"], BeforeValidator(_never_off)
 ]
 Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
+Patterns: TypeAlias = Annotated[Texts, AfterValidator(_inside_the_repository)]
 
 
 class EnvironmentSettings(SettingTable):
@@ -266,6 +275,54 @@ class Judge(SettingTable):
         default=True,
         description="Run the tests on the base as well, so that a change answers only for the tests it broke.",
         examples=[False],
+    )
+    tests_that_do_not_tell: Literal["ignore", "warn", "refuse"] = Field(
+        default="warn",
+        description=(
+            "What follows if source changed, and every test passes without the change, "
+            "too: TESTS_DO_NOT_TELL as a notice, as a fail code, or nothing."
+        ),
+        examples=["refuse"],
+    )
+    changed_lines_never_run: Literal["ignore", "warn", "refuse"] = Field(
+        default="ignore",
+        description=(
+            "What follows if no test runs some of the changed lines of Python files. "
+            "Unless it is ignored, the tests run once more, watched line by line."
+        ),
+        examples=["warn"],
+    )
+    test_reports: Patterns = Field(
+        default=(),
+        description=(
+            "Files in which test commands leave reports in JUnit's XML. Used where "
+            "accordance cannot watch the tests itself."
+        ),
+        examples=[["build/test-results/*.xml"]],
+    )
+    rerun_failed: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=0,
+        description=(
+            "How often a failed test is run again, alone, to tell a flaky test from a "
+            "broken one."
+        ),
+        examples=[2],
+    )
+    may_be_flaky: Patterns = Field(
+        default=(),
+        description=(
+            "Tests, by their files or ids, that may fail if they pass when they are "
+            "run again. Every other flaky test counts as failed."
+        ),
+        examples=[["tests/test_network.py"]],
+    )
+    hidden_tests: str = Field(
+        default="",
+        description=(
+            "The folder with the tests that no agent may see, relative to the settings "
+            "and outside the repository. A task names a folder in it."
+        ),
+        examples=["../hidden-tests"],
     )
     max_attempts: Count = Field(
         default=MAX_ATTEMPTS,

@@ -34,8 +34,8 @@ from accordance.runtime.ports import (
     Listener,
     QueueingTransaction,
     Scheduling,
-    Signals,
     TaskAttempt,
+    ThreadSignals,
     Workflows,
 )
 from accordance.runtime.run_progress import Look, RunProgress, resting
@@ -46,7 +46,7 @@ from accordance.work.intake import submit_in
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunKey, keep_report
-from accordance.work.tasks import NoTaskReason, why_not_begin, why_nothing
+from accordance.work.taking import NoTaskReason, why_not_begin, why_nothing
 from accordance.workspace.errors import IsolationUnavailable
 
 _RETRY_SECONDS: Final = 0.5  # while the ledger is away
@@ -66,7 +66,7 @@ class AttemptPath:
     slots: Slots
     listener: Listener
     branches: Branches
-    signals: Signals
+    signals: ThreadSignals
     _failures: dict[str, int] = field(default_factory=dict)
     """By queue: consecutive faults that pass by themselves."""
     _queued: dict[str, list[QueuedAttempt]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ from accordance.work.own_work import another_reviewer, cannot_review, maker_of
 from accordance.work.project_routes import holding_for
 from accordance.work.research_tasks import budgets_of
 from accordance.work.run_log import RunKey
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 from accordance.work.time_limits import seconds_for
 
 CONCURRENCY: Final = 4  # runs of an executor at once, unless its spec sets another

@@ -54,7 +54,10 @@ class Bell:
         return self._stopped
 
     def wait(self, timeout: float) -> bool:
-        """Sleep until the bell rings or the time is up; whether the thread is to end."""
+        """Sleep until the bell rings or the time is up.
+
+        Return whether the thread is to end.
+        """
         end = time.monotonic() + timeout
         with self._changed:
             while not (self._rung or self._stopped):

@@ -27,7 +27,7 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 
 VERSION: Final = "1"
 """Of what is kept between steps; raised when an old workflow could not be resumed."""
@@ -194,7 +194,7 @@ class NoBranches:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class ThreadSignals:
     """How the threads of a process signal each other."""
 
     stop: threading.Event = field(default_factory=threading.Event)  # begin nothing more

@@ -19,7 +19,7 @@ from accordance.runtime.workflow import WorkflowEngine, workflow_id
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.faults import fail_in, hand_back_in, report_of
 from accordance.work.run_log import LEFT_ALONE, RunKey, keep_report
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 
 if TYPE_CHECKING:
     from dbos import WorkflowStatus

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from accordance.runtime.offers import Obstacle
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 
 
 class RunProgress(Enum):

@@ -28,9 +28,9 @@ from accordance.runtime.ports import (
     Branches,
     Listener,
     NoBranches,
-    Signals,
     Silence,
     TaskAttempt,
+    ThreadSignals,
 )
 from accordance.runtime.reconciling import Reconciler
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
@@ -43,7 +43,7 @@ from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
 from accordance.work.inputs import look_at_inputs
-from accordance.work.tasks import NoTaskReason, why_at_rest
+from accordance.work.taking import NoTaskReason, why_at_rest
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
@@ -79,7 +79,7 @@ class Runner:
             self.attempts, self.slots, self.worker_id, self.bounds.in_plan
         )
         self.crew = Crew(frozenset(queues))
-        self._signals = Signals()
+        self._signals = ThreadSignals()
         self._path = AttemptPath(
             home=self.home,
             attempts=self.attempts,

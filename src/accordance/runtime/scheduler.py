@@ -25,7 +25,7 @@ from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import allows_external, change_to_make
-from accordance.work.tasks import take_up
+from accordance.work.taking import take_up
 
 _LEASE_SECONDS: Final = 24 * 3600  # a dead worker's tasks are taken over long before
 _AHEAD: Final = 100  # tasks that every look of the runner offers

@@ -15,7 +15,7 @@ from accordance.runtime.offers import Obstacle
 from accordance.runtime.ports import Listener
 from accordance.store.ledger import Ledger
 from accordance.work.faults import fail_unbegun
-from accordance.work.tasks import why_not_begin
+from accordance.work.taking import why_not_begin
 
 
 @dataclass

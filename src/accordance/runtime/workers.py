@@ -173,7 +173,7 @@ class Heart:
             with contextlib.suppress(Exception):
                 self.beat()
                 if self._is_steady():
-                    self.sweep()
+                    self.take_over_dead_workers()
 
     def _is_steady(self) -> bool:
         """Whether the others have had time to beat, too.
@@ -183,7 +183,7 @@ class Heart:
         steady_seconds = time.monotonic() - self._steady_since
         return steady_seconds >= _STEADY_BEATS * self.beat_seconds
 
-    def sweep(self) -> list[str]:
+    def take_over_dead_workers(self) -> list[str]:
         """Hand the work of dead workers to the living; return the dead.
 
         A worker is forgotten only when none of its work is left.

@@ -45,7 +45,7 @@ from accordance.store.failures import translated
 from accordance.store.opening import engine_beside, make_engine, now
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 
 _EXECUTE: Final = "execute"  # the names of the steps, as they are kept
 _SETTLE: Final = "settle"

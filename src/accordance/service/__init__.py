@@ -1,1 +1,4 @@
-"""The application: what every face calls. Values go in, views come out; nothing here prints or knows of options."""
+"""The application: what every face calls.
+
+Values go in, views come out; nothing here prints or knows of options.
+"""

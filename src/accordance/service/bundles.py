@@ -1,4 +1,4 @@
-"""Bundles of evidence, judged again. Needs no ledger: whoever only judges can verify, too."""
+"""Bundles of evidence, judged again; that needs no ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ __all__ = ["is_bundle", "verify_bundle"]
 
 
 def verify_bundle(folder: Path, public_key: Path | None = None) -> BundleView:
-    """Every hash, the facts from the trees, the verdict from the facts; with a key, the signature. Raises BundleBroken."""
+    """Recompute every hash, the facts, the verdict; with a key, the signature.
+
+    Raises BundleBroken.
+    """
     again = rejudge(folder, public_key)
     verdict = None if again.judgement is None else again.judgement.verdict
     return BundleView(

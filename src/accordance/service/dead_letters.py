@@ -19,7 +19,7 @@ from accordance.store.listings import DEAD_LETTER_LIST
 
 
 class NotADeadLetter(Conflict):
-    """The task was not given up, so that there is nothing to drop; it may be cancelled."""
+    """The task was not given up; it can be cancelled, but not dropped."""
 
     code = "not-a-dead-letter"
 
@@ -41,7 +41,10 @@ def _dead_letter(tx: Transaction, task: TaskRecord) -> DeadLetterView:
 
 
 def requeue(project: Project, name: str, *, by: str) -> MovedTaskView:
-    """Take a task out of the dead letters: it gets a new chance, and what waited for it goes on."""
+    """Take a task out of the dead letters.
+
+    It gets a new chance, and what waited for it goes on.
+    """
     from accordance.work import tasks
 
     task = tasks.requeue(project.ledger, task_id_of(project, name), by=by)
@@ -51,7 +54,10 @@ def requeue(project: Project, name: str, *, by: str) -> MovedTaskView:
 def drop(
     project: Project, name: str, *, by: str, excuse: bool = False, cascade: bool = False
 ) -> CancelledTaskView:
-    """Accept that a dead letter will not be done. Raises NotADeadLetter, or Conflict while others wait for it."""
+    """Accept that a dead letter will not be done.
+
+    Raises NotADeadLetter, and Conflict while other tasks wait for it.
+    """
     with project.ledger.read() as tx:
         task = find_task(tx, name)
     state = task.progress.state

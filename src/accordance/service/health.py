@@ -24,12 +24,12 @@ _OLDEST_SQLITE: Final = (3, 35)
 def look_around(
     folder: Path | None = None, ledger: str | None = None
 ) -> list[HealthView]:
-    """Look at this machine, at what keeps test commands apart, and at the ledger of a project."""
+    """Look at this machine, at its isolation, and at the ledger of a project."""
     return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
 
 
-def _view(name: str, found: str, *, ok: bool = True, needed: bool = True) -> HealthView:
-    return HealthView(name=name, ok=ok, found=found, needed=needed)
+def _view(name: str, state: str, *, ok: bool = True, needed: bool = True) -> HealthView:
+    return HealthView(name=name, ok=ok, found=state, needed=needed)
 
 
 def _machine() -> Iterator[HealthView]:
@@ -54,20 +54,17 @@ def _git_version() -> str:
     git = shutil.which("git")
     if git is None:
         return ""
-    ran = subprocess.run(  # noqa: S603
-        [git, "--version"], capture_output=True, text=True, check=False
-    )
-    return ran.stdout.strip()
+    command = [git, "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return run.stdout.strip()
 
 
 def _isolation() -> Iterator[HealthView]:
     tried = probe()
     best = tried.best
-    text = (
-        f"test commands are kept apart by {best}"
-        if best
-        else "test commands cannot be kept apart here"
-    )
+    text = "test commands cannot be kept apart here"
+    if best:
+        text = f"test commands are kept apart by {best}"
     yield _view("isolation", text, ok=best is not None)
     for level in tried.levels:
         remedy = f"; {level.remedy}" if level.remedy else ""

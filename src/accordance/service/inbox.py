@@ -34,18 +34,20 @@ def list_questions(
 
 
 def answer_question(
-    project: Project, question_id: str, said: PersonAnswer
+    project: Project, question_id: str, answer: PersonAnswer
 ) -> AnsweredView:
-    """Answer a question. Raises NotFound, Conflict (somebody has answered it) or UnfitAnswer."""
+    """Answer a question.
+
+    Raises NotFound, UnfitAnswer, and Conflict if it was answered before.
+    """
     from accordance.work import inbox
 
-    question = inbox.answer(project.ledger, project.home, question_id, said)
+    question = inbox.answer(project.ledger, project.home, question_id, answer)
     with project.ledger.read() as tx:
-        state = (
-            tx.progress(question.task_id).state
-            if question.task_id
-            else tx.plan(question.plan_id).state.value
-        )
+        if question.task_id:
+            state: str = tx.progress(question.task_id).state
+        else:
+            state = tx.plan(question.plan_id).state.value
     return AnsweredView(
         question_id=question.question_id,
         answer=None if question.answer is None else dict(question.answer),

@@ -13,20 +13,19 @@ from accordance.workspace.branch import branch_name
 
 
 def outcome_of(project: Project, plan_id: str) -> OutcomeView:
-    """The approved products of a plan, its verdicts, and the branch its changes are on."""
+    """Return the approved products of a plan, its verdicts, and its branch."""
     home = project.home
     with project.ledger.read() as tx:
         plan = tx.plan(plan_id)
         changes_repository = head_of(tx, plan_id) is not None
-        products = tuple(
-            DeliverableView(
-                title=tx.task(made.task_id).title, path=artifact_path(home, made)
-            )
-            for made in deliverables(tx, plan)
-        )
+        products = []
+        for product in deliverables(tx, plan):
+            title = tx.task(product.task_id).title
+            path = artifact_path(home, product)
+            products.append(DeliverableView(title=title, path=path))
         verdicts = verdicts_in(tx, plan)
     return OutcomeView(
-        deliverables=products,
+        deliverables=tuple(products),
         verdicts=verdicts,
         branch=branch_name(plan_id) if changes_repository else None,
         repository=str(workshop_of(home).repository) if changes_repository else None,

@@ -1,4 +1,4 @@
-"""Plans that come in, and what is decided about them: check, preview, import, review, resume."""
+"""Plans that come in: check, preview, import, review, resume."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _SCOPE: Final = "PLAN_GEN"
 
 
 def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejected:
-    """The plan in a text, or all that is wrong with it; with a project also of its tasks that change a repository."""
+    """Return the plan in a text, or everything that is wrong with it.
+
+    With a project, its tasks that change a repository are checked too.
+    """
     roles = None if home is None else _roles(home)
     with _collector_paused():
         try:
@@ -56,7 +59,11 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """A large plan is millions of objects that all stay: looking through them again and again takes longer than the check."""
+    """Pause the garbage collector.
+
+    A large plan is millions of objects that all stay: walking through them again and
+    again takes longer than the check.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -71,7 +78,10 @@ def _roles(home: Home) -> tuple[str, ...]:
 
 
 def rules_for(home: Home, fuses: Mapping[str, object]) -> Rules:
-    """What a plan is held to: these fuses over those of the settings, and the rubrics there. Raises InvalidFuses."""
+    """Return the rules of a plan. Raises InvalidFuses.
+
+    These fuses replace those of the settings; the rubrics are those of the settings.
+    """
     return home.settings().rules(fuses)
 
 
@@ -101,9 +111,10 @@ def import_plan(
     waived_by: str | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> ImportedPlanView:
-    """Bring a plan into the ledger and write it, normalised, into the project. `waived_by` lets it begin unreviewed.
+    """Import a plan, and write it, normalised, into the project.
 
-    `watch` is told how many more nodes are kept.
+    `waived_by` lets it begin unreviewed. `watch` is called with the number of nodes
+    that were stored since its last call.
     """
     with _collector_paused():
         imported = importing.import_plan(

@@ -20,7 +20,7 @@ from accordance.work.project_routes import routing_for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanWriting:
-    """A goal for which a plan is written, and who writes it where it is not as the routes say."""
+    """A goal for which a plan is written, and who writes it."""
 
     goal: str
     executor: str | None = None
@@ -33,7 +33,10 @@ class PlanWriting:
         self.stopping.set()
 
     def create(self, project: Project) -> PlannedView:
-        """Have the plan written, checked, imported and reviewed; it is also written into the project. Raises NoExecutor."""
+        """Have the plan written, checked, imported and reviewed. Raises NoExecutor.
+
+        It is also written into the project.
+        """
         planned = self._write(project.ledger, project.home)
         document = _document(project.ledger, planned)
         if document is not None:
@@ -46,11 +49,9 @@ class PlanWriting:
         planned = self._write(ledger, home)
         document = _document(ledger, planned)
         view = _planned_view(planned)
-        return (
-            view
-            if document is None
-            else view.model_copy(update={"document": document.decode()})
-        )
+        if document is None:
+            return view
+        return view.model_copy(update={"document": document.decode()})
 
     def _write(self, ledger: Ledger, home: Home) -> PlanningResult:
         routing = routing_for(home, self.executor, self.model)

@@ -108,7 +108,10 @@ def export(
     candidates: bool = False,
     dry_run: bool = False,
 ) -> ExportView:
-    """Write the approved products of a plan, a manifest and the plan itself into a folder; candidates, too, if wanted."""
+    """Write the approved products of a plan into a folder.
+
+    A manifest and the plan itself go with them; candidates too, if wanted.
+    """
     with project.ledger.read() as tx:
         plan = find_plan(tx, name)
         to = folder or project.home.root / "deliverables" / safe_name(plan.plan_id)

@@ -1,4 +1,4 @@
-"""A project, open: its folder, its ledger, and how its plans and tasks are found by name."""
+"""An open project: its folder, its ledger, and its plans and tasks by name."""
 
 from __future__ import annotations
 
@@ -35,16 +35,18 @@ class Project:
 
     home: Home
     ledger: Ledger
-    place: str | Path = (
-        ""  # where the ledger lies: a file, or the address of a database
-    )
+    place: str | Path = ""
+    """Where the ledger lies: a file, or the address of a database."""
 
 
 @contextmanager
 def open_project(
     folder: Path | None = None, ledger: str | None = None, *, create: bool = False
 ) -> Iterator[Project]:
-    """Open the project around a folder with its own ledger, or with the one that is named; close it after the block."""
+    """Open the project around a folder, and close it after the block.
+
+    Its ledger is its own, unless another is named.
+    """
     home = find_home(folder)
     place = ledger_place(home, ledger)
     opened = open_ledger(place, create=create)
@@ -55,7 +57,10 @@ def open_project(
 
 
 def ledger_place(home: Home, ledger: str | None = None) -> str | Path:
-    """Where the ledger of a project lies: as the caller says, else as the settings say, else in its folder."""
+    """Return where the ledger of a project lies.
+
+    The caller decides, else the settings; else it lies in the project folder.
+    """
     named = ledger or home.settings().ledger
     if named is None:
         return home.ledger
@@ -74,7 +79,10 @@ def asking_as(name: str | None) -> str:
 
 
 def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
-    """A plan by its id or the beginning of it; without a name, the newest. Raises NotFound or NoPlan."""
+    """Return a plan by its id or the beginning of it. Raises NotFound or NoPlan.
+
+    Without a name it is the newest plan.
+    """
     if name is None:
         return _newest_plan(tx)
     try:

@@ -22,7 +22,8 @@ class NoSuchCall(NotFound):
         self.made = made
 
     def __str__(self) -> str:
-        return f"no call {self.name} in this run, which made {self.made or 'none that is known'}"
+        made = self.made or "none that is known"
+        return f"no call {self.name} in this run, which made {made}"
 
 
 def task_prompt(
@@ -33,7 +34,10 @@ def task_prompt(
     kind: str | None = None,
     call: int | None = None,
 ) -> PromptView:
-    """What whoever worked on a task, or reviewed it, was told; with a call, message by message. Raises NotFound."""
+    """Return the prompt of a task's executor or reviewer. Raises NotFound.
+
+    With a call, it is returned message by message.
+    """
     with project.ledger.read() as tx:
         task_id = find_task(tx, name).task_id
         run = run_of(tx, task_id, attempt=attempt, kind=kind)
@@ -48,7 +52,7 @@ def plan_prompt(
     kind: str | None = None,
     call: int | None = None,
 ) -> PromptView:
-    """The same of whoever wrote a plan, or reviewed it as a whole."""
+    """Return the prompt of the writer or the reviewer of a whole plan."""
     with project.ledger.read() as tx:
         plan_id = find_plan(tx, name).plan_id
         run = run_about(tx, plan_id, attempt=attempt, kind=kind)

@@ -1,4 +1,4 @@
-"""Carrying plans out: a runner, or a worker beside others, wired up as the settings of a project say."""
+"""Carrying plans out: a runner, or a worker beside others, as the settings say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from accordance.service.views.runs import AttemptView, PlanRunView
 from accordance.work.own_work import must_have_others_review
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
-from accordance.work.tasks import NoTaskReason, resume
+from accordance.work.taking import NoTaskReason
+from accordance.work.tasks import resume
 
 __all__ = [
     "DEAD_AFTER_SECONDS",
@@ -41,7 +42,7 @@ Warn: TypeAlias = Callable[[str], None]
 
 
 class NotShared(AccordanceError):
-    """Workers share a ledger on PostgreSQL; one on SQLite belongs to a single process."""
+    """A SQLite ledger belongs to one process; workers share one on PostgreSQL."""
 
     code = "ledger-not-shared"
 
@@ -66,7 +67,7 @@ class RunEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A plan that nobody else carries out now, and everything that is needed to do so."""
+    """A plan that no other process carries out, and everything needed to do so."""
 
     project: Project
     plan_id: str
@@ -75,14 +76,14 @@ class PreparedRun:
     publishing: Publishing
 
     def begin(self, listener: Listener) -> PlanRun:
-        """The run; `listener` hears of each attempt that has ended."""
+        """Return the run; `listener` is called with each attempt that has ended."""
         place = str(self.project.place)
         bounds = self.project.home.settings().run.at_once
         face = _Face(listener, self.publishing.warn)
-        return PlanRun(
-            self,
-            make_runner(self.attempts, self.publishing, place, self.name, face, bounds),
+        runner = make_runner(
+            self.attempts, self.publishing, place, self.name, face, bounds
         )
+        return PlanRun(self, runner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class PlanRun:
     runner: Runner
 
     def stop(self) -> None:
-        """Begin nothing more, and come to an end. May be called from a signal's handler."""
+        """Begin nothing more, and end. May be called from a signal handler."""
         self.runner.stop()
 
     @property
@@ -102,8 +103,11 @@ class PlanRun:
         return self.runner.is_clean
 
     def until_it_rests(self, *, wait: bool = False) -> RunEnd:
-        """Run until nothing moves without a person. Raises NoExecutor if there is nobody for some task."""
-        rests = self.runner.until_it_rests(wait=wait)
+        """Run until nothing moves without a person.
+
+        Raises NoExecutor if no executor is configured for some task.
+        """
+        reason = self.runner.until_it_rests(wait=wait)
         project, plan_id = self.prepared.project, self.prepared.plan_id
         not_published = self.prepared.publishing.publish(plan_id)
         status = plan_status(project.ledger, plan_id)
@@ -111,23 +115,22 @@ class PlanRun:
         view = PlanRunView(
             **dict(status),
             **dict(outcome),
-            rests=rests.name if rests else "STOPPED",
+            rests=reason.name if reason else "STOPPED",
             not_published=not_published,
         )
-        return RunEnd(
-            view,
-            rests.value if rests else None,
-            is_finished=rests is NoTaskReason.FINISHED,
-        )
+        is_finished = reason is NoTaskReason.FINISHED
+        return RunEnd(view, reason.value if reason else None, is_finished=is_finished)
 
 
 @contextmanager
 def prepare_run(
     project: Project, plan: str | None, options: RunOptions, warn: Warn
 ) -> Iterator[PreparedRun]:
-    """Get everything ready to carry a plan out; `warn` is told why a branch cannot be moved.
+    """Prepare to carry a plan out.
 
-    Raises Conflict where another process does so already, and OwnWork if somebody would review their own products.
+    `warn` is called with the reason why a branch cannot be moved. Raises Conflict where
+    another process carries the plan out, and OwnWork if a worker would review their own
+    products.
     """
     with (
         working_on(project.place) as name,

@@ -1,8 +1,9 @@
-"""Tasks as the ledger knows them: all that is known about a task, and what was decided about it."""
+"""Tasks as the ledger knows them, and what was decided about them."""
 
 from __future__ import annotations
 
-from accordance.domain.records import QuestionRecord, ReviewRecord
+from accordance.domain.records import ArtifactRecord, QuestionRecord, ReviewRecord
+from accordance.project.home import Home
 from accordance.service.listing import ListQuery, page_of
 from accordance.service.project import Project, find_task
 from accordance.service.views.leases import lease_view
@@ -35,38 +36,38 @@ def list_tasks(project: Project, query: ListQuery | None = None) -> TaskPageView
 
 
 def show_task(project: Project, name: str) -> TaskDetailView:
-    """A task with all that is known about it."""
+    """Return a task with all that is known about it."""
     home = project.home
     with project.ledger.read() as tx:
         task = find_task(tx, name)
         task_id = task.task_id
         entries = tx.entries_of(task_id)
         loan = loan_under_way(tx, task)
+        products = tx.products(task_id)
+        artifacts = [_artifact_view(home, product) for product in products]
+        reviews = tx.find(ReviewRecord, subject=task_id)
+        questions = tx.find(QuestionRecord, task_id=task_id)
         return TaskDetailView(
             **described(tx, task),
             constraints=constraints_of(tx, tx.plan(task.plan_id)),
             lease=lease_view(task.lease),
             workspace=str(loan.place(home)) if loan else None,
             last_error=task.last_error,
-            artifacts=tuple(
-                ArtifactView(
-                    version=made.version,
-                    file=artifact_path(home, made),
-                    sha256=made.sha256,
-                    approved_at=made.approved_at,
-                )
-                for made in tx.products(task_id)
-            ),
-            reviews=tuple(
-                review_view(review) for review in tx.find(ReviewRecord, subject=task_id)
-            ),
-            questions=tuple(
-                question_view(asked)
-                for asked in tx.find(QuestionRecord, task_id=task_id)
-            ),
-            runs=tuple(run_view(run) for run in runs_in(entries)),
-            events=tuple(task_event_view(entry) for entry in entries),
+            artifacts=tuple(artifacts),
+            reviews=tuple(map(review_view, reviews)),
+            questions=tuple(map(question_view, questions)),
+            runs=tuple(map(run_view, runs_in(entries))),
+            events=tuple(map(task_event_view, entries)),
         )
+
+
+def _artifact_view(home: Home, product: ArtifactRecord) -> ArtifactView:
+    return ArtifactView(
+        version=product.version,
+        file=artifact_path(home, product),
+        sha256=product.sha256,
+        approved_at=product.approved_at,
+    )
 
 
 def standing_of(project: Project, task_id: str) -> StandingView:

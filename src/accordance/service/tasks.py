@@ -1,4 +1,4 @@
-"""Tasks: take them up, look at them, hand in messages and reviews, and decide about them."""
+"""Tasks: take them up, hand in messages and reviews, and decide about them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ from accordance.service.views.tasks import (
     task_view,
 )
 from accordance.store.ledger import Transaction
-from accordance.work import reviewing, tasks
+from accordance.work import reviewing, taking, tasks
 from accordance.work.coding_tasks import coding_task
 from accordance.work.inputs import look_at_inputs
+from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.offering import for_outside_workers
 from accordance.work.project_routes import holding_for, routing_for
+from accordance.work.taking import Fits, NoTaskReason, Taken
 from accordance.work.task_description import described
-from accordance.work.tasks import LEASE_SECONDS, Fits, NoTaskReason, Taken
 
 __all__ = ["Assigned", "Taken", "WorkRequest"]
 
@@ -48,14 +49,11 @@ class WorkRequest:
     plan_id: str | None = None  # only of this plan
     kinds: tuple[str, ...] = ()  # only nodes of these types
     seconds: int = LEASE_SECONDS
-    any_task: bool = (
-        False  # also what the routes give to an executor of accordance's own
-    )
+    any_task: bool = False
+    """Whether they also get what the routes give to accordance's own executors."""
     known: Mapping[str, int] | None = None
-    """By task, the attempts that they know to have: what else is with them is given to them again.
-
-    None where others may ask under the same name.
-    """
+    """By task, the attempts that they know they hold. Others that they hold are given
+    to them again. None where others may ask under the same name."""
 
 
 class Assigned(NamedTuple):
@@ -69,7 +67,10 @@ class Assigned(NamedTuple):
 
 
 def take_task(project: Project, request: WorkRequest) -> Assigned | NothingView:
-    """Take up the task that whoever asks had before they came back, else the next one; else why there is none."""
+    """Take up a task for a worker, or return why there is none.
+
+    A worker who came back gets the task they had before.
+    """
     take = partial(_take, project, request)
     handed = hand_out(project.ledger, project.home, take)
     if isinstance(handed, NoTaskReason):
@@ -81,7 +82,7 @@ def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
     resumed = _taken_before(project, request)
     if resumed is not None:
         return resumed
-    return tasks.take_next(
+    return taking.take_next(
         project.ledger,
         look_at_inputs(project.ledger, project.home),
         plan_id=request.plan_id,
@@ -95,7 +96,7 @@ def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
 
 
 def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
-    """A task that whoever asks has and does not know of, kept for another while."""
+    """Return a task that the worker holds and does not know of; extend its lease."""
     if request.known is None:
         return None
     for taken in held_tasks(project, request.holder, request.plan_id):
@@ -111,28 +112,28 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
 
 
 def _fits(project: Project, request: WorkRequest) -> Fits:
-    """Which tasks are handed out to whoever asks."""
-    return (
-        tasks.anything
-        if request.any_task
-        else for_outside_workers(routing_for(project.home))
-    )
+    """Return which tasks are handed out to the worker who asks."""
+    if request.any_task:
+        return taking.anything
+    return for_outside_workers(routing_for(project.home))
 
 
 def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
-    """What would be taken up next in each plan, the oldest plan first. Nothing is taken up."""
+    """Return what would be taken up next in each plan, the oldest plan first.
+
+    Nothing is taken up.
+    """
     fits = _fits(project, request)
     with project.ledger.read() as tx:
-        plans = [
-            plan
-            for plan in reversed(tx.plans())
-            if request.plan_id in (None, plan.plan_id)
-        ]
-        turns = [
-            next(tasks.handed_out(tx, plan.plan_id, request.kinds, fits), None)
-            for plan in plans
-        ]
-        return [_brief_view(tx, task) for task in turns if task is not None]
+        briefs = []
+        for plan in reversed(tx.plans()):
+            if request.plan_id not in (None, plan.plan_id):
+                continue
+            offered = taking.handed_out(tx, plan.plan_id, request.kinds, fits)
+            task = next(offered, None)
+            if task is not None:
+                briefs.append(_brief_view(tx, task))
+        return briefs
 
 
 def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
@@ -142,9 +143,9 @@ def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
 def held_tasks(
     project: Project, holder: str, plan_id: str | None = None
 ) -> list[Taken]:
-    """What somebody has, in one plan or in all."""
+    """Return the tasks that a worker holds, in one plan or in all."""
     with project.ledger.read() as tx:
-        return tasks.held_by(tx, holder, plan_id)
+        return taking.held_by(tx, holder, plan_id)
 
 
 # -- handing in
@@ -158,9 +159,10 @@ def submit(
     attempt: int | None = None,
     holder: str | None = None,
 ) -> AnswerView:
-    """Hand in the message for a task: the one that is named, else the one the message names.
+    """Hand in the message for a task: the named task, else that in the message.
 
-    Of a change the clone that was lent is judged; without a message, by what lies in its evidence folder, or from facts.
+    For a change, the clone that was lent is judged. Without a message, the submission
+    in its evidence folder counts, or accordance makes one from facts.
     """
     answer = outside.submit(
         project.ledger,
@@ -176,17 +178,16 @@ def submit(
 def ask_person(
     project: Project, taken: Taken, question: str, *, holder: str
 ) -> AnswerView:
-    """Say, for whoever has a task, that they need an answer: the task waits for it."""
+    """Ask a person, for the holder of a task: the task waits for the answer."""
     task = taken.task
     with project.ledger.read() as tx:
         is_change = coding_task(tx, task) is not None
+    message = None
+    claim = None
     if is_change:
-        message, claim = (
-            None,
-            Claim(status="NEED_INPUT", summary=question, needs_input=(question,)),
-        )
+        claim = Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
     else:
-        message, claim = _needs_answer(task.task_id, question), None
+        message = _needs_answer(task.task_id, question)
     answer = outside.submit(
         project.ledger,
         project.home,
@@ -219,7 +220,10 @@ def review(
     attempt: int | None = None,
     holder: str | None = None,
 ) -> AnswerView:
-    """Hand in a review of the product the reviewer saw. The reviewer is whoever has the task, unless they are named."""
+    """Hand in a review of the product that the reviewer saw.
+
+    The reviewer is the holder of the task, unless they are named.
+    """
     by = reviewer or _holder_of(project, task_id) or asking_as(None)
     not_own_of = None if project.home.settings().review.own_work else by
     answer = reviewing.review(
@@ -244,11 +248,15 @@ def _holder_of(project: Project, task_id: str | None) -> str | None:
 
 @contextmanager
 def rescued(home: Home, raw: bytes) -> Iterator[None]:
-    """A message that cannot be stored is not lost: it is kept beside the ledger, and the error says where."""
+    """Keep a message that cannot be stored beside the ledger.
+
+    So it is not lost; the error says where it lies.
+    """
     try:
         yield
     except LedgerError as error:
-        path = home.unsent / f"{hashlib.sha256(raw).hexdigest()[:16]}.json"
+        digest = hashlib.sha256(raw).hexdigest()
+        path = home.unsent / f"{digest[:16]}.json"
         try:
             write_file(path, raw)
         except LedgerError:
@@ -273,7 +281,10 @@ def release(
     attempt: int | None = None,
     holder: str | None = None,
 ) -> TaskView:
-    """Put a task down again that was taken up. Nothing counts as a failure; a clone that was lent is thrown away."""
+    """Put a task down again; that is no failure.
+
+    A clone that was lent is thrown away.
+    """
     task_id = task_id_of(project, name)
     task = outside.release(
         project.ledger, project.home, task_id, by=by, attempt=attempt, holder=holder
@@ -289,7 +300,7 @@ def extend(
     seconds: int = LEASE_SECONDS,
     holder: str | None = None,
 ) -> LeaseView:
-    """Somebody still works on a task: its lease runs longer. Raises Conflict if it is not theirs any more."""
+    """Extend the lease of a task. Raises Conflict if it is no longer theirs."""
     task_id = task_id_of(project, name)
     lease = tasks.extend(
         project.ledger, task_id, attempt=attempt, seconds=seconds, holder=holder
@@ -300,7 +311,10 @@ def extend(
 def cancel(
     project: Project, name: str, *, by: str, excuse: bool = False, cascade: bool = False
 ) -> CancelledTaskView:
-    """Cancel a task and what belongs only to it; the root cancels the plan. Raises Conflict while others wait for it."""
+    """Cancel a task and what belongs only to it; the root cancels the plan.
+
+    Raises Conflict while other tasks wait for it.
+    """
     task_id = task_id_of(project, name)
     along = tasks.cancel(project.ledger, task_id, by=by, excuse=excuse, cascade=cascade)
     with project.ledger.read() as tx:

@@ -48,7 +48,10 @@ def anchored(raw: bytes, public_key: Path | None = None) -> Anchored:
 def verify(
     project: Project, plan: str | None = None, against: Anchored | None = None
 ) -> VerificationView:
-    """Recompute one plan, or the whole ledger; every chain of an anchor must still begin as it was then."""
+    """Recompute one plan, or the whole ledger.
+
+    Every chain of an anchor must still begin as it was then.
+    """
     with project.ledger.read() as tx:
         if plan is None:
             findings = verify_ledger(tx, project.home.root)
@@ -56,12 +59,19 @@ def verify(
             findings = [verify_plan(tx, find_plan_id(tx, plan), project.home.root)]
         if against is not None:
             compare_with(against.anchor, tx, findings)
-            findings += missing_plans(against.anchor, findings) if plan is None else []
+            if plan is None:
+                findings += missing_plans(against.anchor, findings)
+
+    views = tuple(map(_findings_view, findings))
+    if against is None:
+        return VerificationView(
+            findings=views, anchored_at=None, anchored_plans=0, signature=""
+        )
     return VerificationView(
-        findings=tuple(_findings_view(found) for found in findings),
-        anchored_at=against.anchor.at if against else None,
-        anchored_plans=len(against.anchor.plans) if against else 0,
-        signature=against.signature if against else "",
+        findings=views,
+        anchored_at=against.anchor.at,
+        anchored_plans=len(against.anchor.plans),
+        signature=against.signature,
     )
 
 

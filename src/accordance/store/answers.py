@@ -1,4 +1,7 @@
-"""Answers of research agents, kept in the ledger beside the plans. The message is a blob, its row is what counting needs."""
+"""Answers of research agents, kept in the ledger beside the plans.
+
+The message is a blob; its row holds what counting needs.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ class AnswersInLedger:
             self.engine.begin() as connection,
             within(connection, now()) as tx,
         ):
-            tx.ledger_head()  # held from here on: two that keep the same answers wait for each other in one order
+            # held from here on, so that two writers of the same answers never deadlock
+            tx.ledger_head()
             while chunk := list(islice(left, _CHUNK)):
                 _add(connection, tx, chunk)
 
@@ -56,10 +60,9 @@ class AnswersInLedger:
         """With their messages, by group, each in the order of time."""
         rows = self._stream(_ANSWERS, agent_id, request)
         for _, pieces in groupby(rows, key=lambda row: row[:4]):  # the key of an answer
-            first, *rest = pieces
-            yield StoredAnswer(
-                _run(first), json.loads(b"".join(row.content for row in (first, *rest)))
-            )
+            rows_of_answer = list(pieces)
+            content = b"".join(row.content for row in rows_of_answer)
+            yield StoredAnswer(_run(rows_of_answer[0]), json.loads(content))
 
     def runs(
         self, agent_id: str | None = None, request: str | None = None
@@ -76,9 +79,8 @@ class AnswersInLedger:
             query = query.where(_ROW[name] == bindparam(name))
         with translated(self.engine), self.engine.connect() as plain:
             connection = plain.execution_options(reading=True, yield_per=_CHUNK)
-            with connection.execute(
-                query, given
-            ) as rows:  # closed by a reader that stops half-way, too
+            # closed by a reader that stops half-way, too
+            with connection.execute(query, given) as rows:
                 yield from rows
 
 

@@ -91,7 +91,7 @@ _UNREACHABLE: Final = (
 
 @contextmanager
 def translated(engine: Engine) -> Iterator[None]:
-    """Say what went wrong with a database as one of our errors. The transaction was undone."""
+    """Translate errors of a database to ours. The transaction was undone."""
     try:
         yield
     except IntegrityError as error:
@@ -109,32 +109,39 @@ def translated(engine: Engine) -> Iterator[None]:
 
 
 def translate(error: DBAPIError, engine: Engine) -> LedgerError:
-    """The error that fits what the database said."""
-    said = str(error.orig).casefold()
+    """Return the error that fits what the database reports."""
+    report = str(error.orig).casefold()
+    ledger = where(engine)
     for words, kind, way_out in _SAYINGS:
-        if words in said:
-            return kind(f"{where(engine)}: {way_out}")
-    if (
-        any(words in said for words in _UNREACHABLE)
-        and not error.connection_invalidated
-    ):
+        if words in report:
+            return kind(f"{ledger}: {way_out}")
+
+    reason = _first_line(error)
+    is_unreachable = any(words in report for words in _UNREACHABLE)
+    if is_unreachable and not error.connection_invalidated:
         return LedgerUnreachable(
-            f"{where(engine)}: the database does not answer ({_first_line(error)}); is it running, and is the address right?"
+            f"{ledger}: the database does not answer ({reason}); is it running, and is"
+            " the address right?"
         )
     if error.connection_invalidated or engine.dialect.name == "postgresql":
         return LedgerUnavailable(
-            f"{where(engine)}: the connection broke ({_first_line(error)}); nothing was changed, try again"
+            f"{ledger}: the connection broke ({reason}); nothing was changed, try again"
         )
-    return LedgerUnavailable(f"{where(engine)}: {_first_line(error)}")
+    return LedgerUnavailable(f"{ledger}: {reason}")
 
 
 def where(engine: Engine) -> str:
-    """The database, without its password and without options, which may hold another one."""
+    """Name the database, without its password.
+
+    Options are left out too, since they may hold another password.
+    """
     if engine.dialect.name == "sqlite":
         return f"ledger {engine.url.database}"
-    return f"ledger {engine.url.set(query={}).render_as_string(hide_password=True)}"
+    url = engine.url.set(query={})
+    return f"ledger {url.render_as_string(hide_password=True)}"
 
 
 def _first_line(error: SQLAlchemyError) -> str:
-    told = str(getattr(error, "orig", None) or error).strip()
-    return told.splitlines()[0] if told else type(error).__name__
+    cause = getattr(error, "orig", None) or error
+    lines = str(cause).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -27,13 +27,13 @@ from sqlalchemy import (
 
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
+from accordance.store.columns import Words
 from accordance.store.tables import (
     LEDGER_EVENTS,
     PLANS,
     QUESTIONS,
     TASK_EVENTS,
     TASK_NODES,
-    Words,
 )
 
 Condition: TypeAlias = ColumnElement[bool]
@@ -46,7 +46,7 @@ _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 def conditions(wanted: Filter, dialect: str) -> list[Condition]:
     """Return what the rows of a filter's list have to fulfil, all of it."""
     always = _ALWAYS.get(wanted.subject, ())
-    return [*always, *_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
+    return [*always, *_word_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
 
 
 def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:
@@ -56,25 +56,26 @@ def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | N
     """
     if any(wanted.wanted(word) for word in ABOUT_A_PLAN):
         return None
-    return _conditions(wanted, _LEDGER_EVENT_WORDS, dialect)
+    return _word_conditions(wanted, _LEDGER_EVENT_WORDS, dialect)
 
 
-def _conditions(
+def _word_conditions(
     wanted: Filter, words: Mapping[Word, AnyOf], dialect: str
 ) -> list[Condition]:
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for word, any_of in words.items():
         values = wanted.wanted(word)
         if word is Word.TEXT:
-            found += [any_of([value], dialect) for value in values]
+            for value in values:
+                conditions.append(any_of([value], dialect))
         elif values:
-            found.append(any_of(values, dialect))
+            conditions.append(any_of(values, dialect))
 
         unwanted = wanted.unwanted(word)
         if unwanted:
             holds = func.coalesce(any_of(unwanted, dialect), false())
-            found.append(not_(holds))
-    return found
+            conditions.append(not_(holds))
+    return conditions
 
 
 def small_letters(text: str) -> str:
@@ -113,13 +114,13 @@ def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
 
     def any_of(values: Sequence[str], dialect: str) -> Condition:
         parts = [json_text(value) if as_json else value for value in values]
-        found = [
-            _place_of(small_letters(part), _in_small_letters(column, dialect), dialect)
-            > 0
-            for column in columns
-            for part in parts
-        ]
-        return or_(*found)
+        matches = []
+        for column in columns:
+            text = _in_small_letters(column, dialect)
+            for part in parts:
+                place = _place_of(small_letters(part), text, dialect)
+                matches.append(place > 0)
+        return or_(*matches)
 
     return any_of
 
@@ -133,12 +134,13 @@ def _has_tag(tags: Column[Any]) -> AnyOf:
 
     def any_of(values: Sequence[str], dialect: str) -> Condition:
         written = type_coerce(tags, Text)
-        found = []
+        matches = []
         for value in values:
             element = json.dumps(value)
-            found.append(_place_of(f"[{element}", written, dialect) == 1)
-            found.append(_place_of(f", {element}", written, dialect) > 0)
-        return or_(*found)
+            place_of_first = _place_of(f"[{element}", written, dialect)
+            place_of_other = _place_of(f", {element}", written, dialect)
+            matches += [place_of_first == 1, place_of_other > 0]
+        return or_(*matches)
 
     return any_of
 

@@ -41,7 +41,7 @@ class Listing(Generic[Record]):
     def page(
         self, wanted: Filter, request: PageRequest, records: Sequence[Record]
     ) -> Page[Record]:
-        """Make a page of the records that follow, of which one more was read than fits."""
+        """Make a page of the records that follow; one more was read than fits."""
         items = tuple(records[: request.limit])
         if len(records) <= request.limit:
             return Page(items=items)

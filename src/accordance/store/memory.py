@@ -1,4 +1,7 @@
-"""The ledger in memory: the double for tests that need no database. Held to the same suite as the real ones."""
+"""The ledger in memory: the double for tests that need no database.
+
+The suite of the real ledgers tests it too.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Table
 
@@ -23,19 +28,21 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
-from accordance.store.ledger import AnyRecord, EdgeRow, Ledger, NodeRow, R, Transaction
+from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
 from accordance.store.memory_filtering import fits
+from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
     ORDERS,
     TABLES,
     plan_row,
     record_row,
     task_row,
-    turn_of_task,
 )
 from accordance.store.seals import Values, as_stored
+from accordance.store.storage import AnyRecord, EdgeRow, NodeRow, R
 from accordance.store.tables import (
     COUNTERS,
     EVENT_COUNTER,
@@ -45,6 +52,9 @@ from accordance.store.tables import (
 )
 
 T = TypeVar("T")
+
+_MAKING_WAY: Final = ("RequirementRecord", "EvidenceRecord", "QuestionRecord")
+"""Records that a plan which is imported anew begins without."""
 
 
 @dataclass
@@ -61,9 +71,8 @@ class _Contents:
     numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
 
     def copy(self) -> _Contents:
-        return _Contents(
-            *(dict(getattr(self, name)) for name in self.__dataclass_fields__)
-        )
+        copies = [dict(getattr(self, name)) for name in self.__dataclass_fields__]
+        return _Contents(*copies)
 
 
 class MemoryTransaction(Transaction):
@@ -109,32 +118,34 @@ class MemoryTransaction(Transaction):
         if plan.revision > 1:
             self._make_way(plan.plan_id)
         self._contents.plans[plan.plan_id] = plan
-        found, links = list(nodes), list(edges)
-        if taken := [
-            one.task.task_id
-            for one in found
-            if one.task.task_id in self._contents.tasks
-        ]:
-            raise Conflict(f"somebody else was first: task {taken[0]}")
-        self._contents.tasks.update((one.task.task_id, one.task) for one in found)
-        self._contents.nodes.update(_linked(found, links))
-        self._contents.rows.update((one.task.task_id, one) for one in found)
-        self._contents.edges.update(
-            ((edge.plan_id, edge.place), edge) for edge in links
-        )
+
+        new_nodes = list(nodes)
+        new_edges = list(edges)
+        contents = self._contents
+        for node in new_nodes:
+            task_id = node.task.task_id
+            if task_id in contents.tasks:
+                raise Conflict(f"somebody else was first: task {task_id}")
+        for node in new_nodes:
+            contents.tasks[node.task.task_id] = node.task
+            contents.rows[node.task.task_id] = node
+        for edge in new_edges:
+            contents.edges[edge.plan_id, edge.place] = edge
+        contents.nodes.update(linked_nodes(new_nodes, new_edges))
         for requirement in requirements:
             self._contents.records[_key(requirement)] = requirement
 
     def _make_way(self, plan_id: str) -> None:
+        contents = self._contents
         for task in list(self.tasks(plan_id)):
-            del self._contents.tasks[task.task_id], self._contents.nodes[task.task_id]
-        for place in [place for place in self._contents.edges if place[0] == plan_id]:
-            del self._contents.edges[place]
-        kept = self._contents.records
-        transient = {"RequirementRecord", "EvidenceRecord", "QuestionRecord"}
-        for key, record in list(kept.items()):
-            if key[0] in transient and record.plan_id == plan_id:
-                del kept[key]
+            del contents.tasks[task.task_id]
+            del contents.nodes[task.task_id]
+        for place in list(contents.edges):
+            if place[0] == plan_id:
+                del contents.edges[place]
+        for key, record in list(contents.records.items()):
+            if key[0] in _MAKING_WAY and record.plan_id == plan_id:
+                del contents.records[key]
 
     def node(self, task: str) -> PlanNode:
         return _get(self._contents.nodes, "task", task)
@@ -143,10 +154,11 @@ class MemoryTransaction(Transaction):
         return _get(self._contents.tasks, "task", task_id)
 
     def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
-        mine = (
+        tasks = [
             task for task in self._contents.tasks.values() if task.plan_id == plan_id
-        )
-        for task in sorted(mine, key=lambda task: task.place):
+        ]
+        tasks.sort(key=lambda task: task.place)
+        for task in tasks:
             if not states or task.progress.state in states:
                 yield task
 
@@ -154,9 +166,12 @@ class MemoryTransaction(Transaction):
         for change in changes:
             task = self.task(change.task_id)
             self.written.tasks.setdefault(change.task_id, task)
-            lease = task.lease if change.after.state is task.progress.state else None
+            is_same_state = change.after.state is task.progress.state
             self._contents.tasks[change.task_id] = replace(
-                task, progress=change.after, lease=lease, updated_at=self.now
+                task,
+                progress=change.after,
+                lease=task.lease if is_same_state else None,
+                updated_at=self.now,
             )
 
     def save_task(self, task_id: str, **fields: object) -> None:
@@ -173,22 +188,22 @@ class MemoryTransaction(Transaction):
         after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
         behind = _place_in_line(after) if after else None
-        found = [
-            (at, task)
-            for task in self.tasks(plan_id)
-            if (at := _place_in_line(task)) is not None
-            and (not kinds or task.node_type in kinds)
-            and (behind is None or at > behind)
-        ]
-        return [task for _, task in sorted(found, key=lambda one: one[0])[:most]]
+        queue = []
+        for task in self.tasks(plan_id):
+            place = _place_in_line(task)
+            if place is None or (kinds and task.node_type not in kinds):
+                continue
+            if behind is None or place > behind:
+                queue.append((place, task))
+        queue.sort(key=itemgetter(0))
+        return [task for _, task in queue[:most]]
 
     def expired(self, plan_id: str) -> list[str]:
-        leased = [
-            (task.lease.until, task.task_id)
-            for task in self.tasks(plan_id)
-            if task.lease
-        ]
-        return [task for until, task in sorted(leased) if until < self.now]
+        leased = []
+        for task in self.tasks(plan_id):
+            if task.lease and task.lease.until < self.now:
+                leased.append((task.lease.until, task.task_id))
+        return [task_id for _, task_id in sorted(leased)]
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         counts: dict[State, int] = {}
@@ -205,19 +220,13 @@ class MemoryTransaction(Transaction):
     def entries(
         self, plan_id: str, *, after: int = 0, limit: int | None = None
     ) -> Iterator[ChainEntry]:
-        yield from [
-            entry
-            for entry in self._contents.entries.get(plan_id, ())
-            if entry.seq > after
-        ][:limit]
+        entries = self._contents.entries.get(plan_id, ())
+        later = [entry for entry in entries if entry.seq > after]
+        yield from later[:limit]
 
     def entries_of(self, task_id: str) -> list[ChainEntry]:
-        return [
-            entry
-            for all_of in self._contents.entries.values()
-            for entry in all_of
-            if entry.task_id == task_id
-        ]
+        chains = self._contents.entries.values()
+        return [entry for entry in chain(*chains) if entry.task_id == task_id]
 
     def _number(self, entry: ChainEntry) -> ChainEntry:
         """Give an event its number; writers take turns, so no other can get it."""
@@ -260,15 +269,14 @@ class MemoryTransaction(Transaction):
         self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
-        found = [
-            record
-            for key, record in self._contents.records.items()
-            if key[0] == kind.__name__
-            and all(getattr(record, name) == value for name, value in where.items())
-        ]
-        return sorted(
-            found, key=lambda record: [getattr(record, name) for name in ORDERS[kind]]
+        records = []
+        for key, record in self._contents.records.items():
+            if key[0] == kind.__name__ and _has_values(record, where):
+                records.append(record)
+        records.sort(
+            key=lambda record: [getattr(record, name) for name in ORDERS[kind]]
         )
+        return records
 
     def replace(self, record: AnyRecord) -> None:
         self._contents.records[_key(record)] = record
@@ -319,6 +327,10 @@ class MemoryTransaction(Transaction):
             yield name, hashlib.sha256(content).hexdigest()
 
 
+def _has_values(record: AnyRecord, values: Mapping[str, object]) -> bool:
+    return all(getattr(record, name) == value for name, value in values.items())
+
+
 def _get(among: dict[str, T], kind: str, name: str) -> T:
     try:
         return among[name]
@@ -332,7 +344,7 @@ def _key(record: AnyRecord) -> tuple[object, ...]:
 
 
 def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
-    turn = turn_of_task(task)
+    turn = turn_of(task)
     return None if turn is None else (turn, -task.priority, task.place)
 
 
@@ -350,52 +362,6 @@ def _place_behind(listing: Listing[Record], key: Key) -> Callable[[Record], bool
     if listing.subject is Subject.EVENTS:
         return lambda entry: listing.key(entry)[:1] > key[:1]
     return lambda record: listing.key(record) > key
-
-
-def _linked(
-    found: list[NodeRow], edges: Iterable[EdgeRow]
-) -> Iterator[tuple[str, PlanNode]]:
-    """The nodes with their neighbours, from the rows alone, as a database would find them."""
-    ends: dict[tuple[str, str, str], dict[str, None]] = {}
-    for edge in edges:
-        ends.setdefault((edge.edge_type, "from", edge.from_task_id), {})[
-            edge.to_task_id
-        ] = None
-        ends.setdefault((edge.edge_type, "to", edge.to_task_id), {})[
-            edge.from_task_id
-        ] = None
-    groups: dict[str | None, list[TaskRecord]] = {}
-    for one in found:
-        groups.setdefault(one.rival_group, []).append(one.task)
-    ranked = {
-        group: tuple(
-            task.task_id
-            for task in sorted(tasks, key=lambda task: (-task.priority, task.place))
-        )
-        for group, tasks in groups.items()
-    }
-    for one in found:
-        task = one.task
-        yield (
-            task.task_id,
-            PlanNode(
-                task_id=task.task_id,
-                kind=task.node_type,
-                priority=task.priority,
-                combine="OR" if one.combine == "OR" else "AND",
-                parts=tuple(ends.get(("DECOMPOSE", "from", task.task_id), ())),
-                parents=tuple(ends.get(("DECOMPOSE", "to", task.task_id), ())),
-                prerequisites=tuple(ends.get(("DEPENDS_ON", "to", task.task_id), ())),
-                dependents=tuple(ends.get(("DEPENDS_ON", "from", task.task_id), ())),
-                checks=task.checks,
-                checked_by=tuple(
-                    other.task.task_id
-                    for other in found
-                    if other.task.checks == task.task_id
-                ),
-                rivals=ranked[one.rival_group] if one.rival_group is not None else (),
-            ),
-        )
 
 
 class MemoryLedger(Ledger):

@@ -1,4 +1,4 @@
-"""Filters on values in memory. They let through what the SQL of `filtering` lets through."""
+"""Filters on values in memory, with the same answers as the SQL of `filtering`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
 from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
+from accordance.store.columns import storable
 from accordance.store.filtering import json_text, small_letters
-from accordance.store.tables import storable
 
 Tasks: TypeAlias = Mapping[str, TaskRecord]
 Holds: TypeAlias = Callable[[Any, str, Tasks], bool]

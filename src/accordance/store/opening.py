@@ -1,7 +1,8 @@
-"""Opening a ledger: the database, its settings, and its tables at the version this accordance knows.
+"""Opening a ledger: the database, its settings, and its tables up to date.
 
-SQLite by a path, PostgreSQL by a URL. SQLite runs in WAL with `synchronous=NORMAL` (a killed process loses nothing, a power
-cut may lose the last commits) unless `durability="full"` is asked for.
+SQLite by a path, PostgreSQL by a URL. SQLite runs in WAL with `synchronous=NORMAL` (a
+killed process loses nothing, a power cut may lose the last commits) unless
+`durability="full"` is asked for.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def open_ledger(
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
-    One that may not be written is opened for reading only, as it is. Raises LedgerUnavailable, LedgerBusy, LedgerTooNew or
-    LedgerTooOld, each with the way out.
+    A ledger that may not be written is opened for reading only, as it is. Raises
+    LedgerUnavailable, LedgerBusy, LedgerTooNew or LedgerTooOld, each with the way out.
     """
     engine = make_engine(place, create=create, durability=durability)
     try:
@@ -75,7 +76,7 @@ def make_engine(
     durability: Durability = "normal",
     connections: int = _CONNECTIONS,
 ) -> Engine:
-    """The engine for a path or a URL, with our settings and at most so many connections."""
+    """Return the engine for a path or a URL, with our settings."""
     if isinstance(place, str) and "://" in place:
         return _from_url(place, create, durability, connections)
     path = Path(place)
@@ -105,7 +106,10 @@ def _exists(path: Path) -> bool:
 
 
 def make_private_file(path: Path) -> None:
-    """Make the file of a new ledger, readable by nobody else. SQLite gives the files beside it the same rights."""
+    """Make the file of a new ledger, readable by this user only.
+
+    SQLite gives the files beside it the same rights.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
@@ -169,7 +173,7 @@ def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        """A writer takes the lock at once: it never finds out half-way that somebody else was faster."""
+        """Take the lock at once, so that no other writer is faster half-way."""
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
@@ -189,10 +193,11 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
 
 
 def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engine:
-    """A second engine on the same database, for whoever reads while a transaction of the ledger is under way.
+    """Return a second engine on the same database, for reads beside a transaction.
 
-    On SQLite a transaction begins only with its first writing statement, so that a look never waits for a writer. On
-    PostgreSQL a connection is not asked whether it still holds: whoever uses this one tries again.
+    On SQLite a transaction begins only with its first writing statement, so that a read
+    never waits for a writer. On PostgreSQL a connection is not tested before it is
+    used: callers try again.
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
         return _postgresql(read_url(place), connections, ping=False)
@@ -208,48 +213,54 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
 
 
 def _patience() -> float:
-    """How long to wait for somebody else's transaction, in seconds; ACCORDANCE_PATIENCE sets it."""
-    said = os.environ.get("ACCORDANCE_PATIENCE", "")
+    """Return how many seconds to wait for another transaction.
+
+    ACCORDANCE_PATIENCE sets it.
+    """
+    setting = os.environ.get("ACCORDANCE_PATIENCE", "")
+    if not setting:
+        return _PATIENCE_SECONDS
     try:
-        return max(0.0, float(said)) if said else _PATIENCE_SECONDS
+        return max(0.0, float(setting))
     except ValueError:
         raise LedgerUnavailable(
-            f"ACCORDANCE_PATIENCE is a number of seconds, got {said!r}"
+            f"ACCORDANCE_PATIENCE is a number of seconds, got {setting!r}"
         ) from None
 
 
 def version_of(connection: Connection) -> str | None:
-    """The version of the tables, None if there are none."""
+    """Return the version of the tables; None if there are none."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found: str | None = connection.execute(
-        text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
-    ).scalar()
-    return found
+    query = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608
+    version: str | None = connection.execute(query).scalar()
+    return version
 
 
 def _bring_up_to_date(engine: Engine) -> None:
     with engine.connect().execution_options(reading=True) as connection:
-        found = version_of(connection)
-    if found == SCHEMA:
+        version = version_of(connection)
+    if version == SCHEMA:
         return
-    if found is not None and found > SCHEMA:
+    if version is not None and version > SCHEMA:
         raise LedgerTooNew(
-            f"{where(engine)}: was written by a newer accordance (tables {found}, this one knows {SCHEMA}); upgrade"
+            f"{where(engine)}: was written by a newer accordance (tables {version},"
+            f" this one knows {SCHEMA}); upgrade"
         )
     if is_for_reading(engine):
         raise LedgerTooOld(
-            f"{where(engine)}: has the tables of an older accordance ({found or 'none'}, this one knows {SCHEMA}) and may not"
-            " be written here",
+            f"{where(engine)}: has the tables of an older accordance"
+            f" ({version or 'none'}, this one knows {SCHEMA}) and may not be written"
+            " here",
             way_out="somebody who may write it has to upgrade it",
         )
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables
             connection.execute(text("SELECT pg_advisory_xact_lock(7242077)"))
-        found = version_of(connection)
-        if found != SCHEMA:
+        version = version_of(connection)
+        if version != SCHEMA:
             migrate(connection)
-        if found is not None and found < _FIRST_SEALED:
+        if version is not None and version < _FIRST_SEALED:
             take_over(connection, now())
 
 

@@ -1,4 +1,4 @@
-"""The queries for pages of lists, each answered by an index from where the page begins."""
+"""The queries for pages of lists, each answered by an index."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sqlalchemy import (
 
 from accordance.domain.filters import Filter, Subject
 from accordance.domain.paging import Key
+from accordance.store.columns import Words
 from accordance.store.filtering import conditions, ledger_event_conditions
 from accordance.store.tables import (
     LEDGER_EVENTS,
@@ -25,7 +26,6 @@ from accordance.store.tables import (
     QUESTIONS,
     TASK_EVENTS,
     TASK_NODES,
-    Words,
 )
 
 Query: TypeAlias = Callable[[Filter, Key | None], Select[Any]]

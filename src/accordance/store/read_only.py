@@ -1,4 +1,4 @@
-"""A ledger that may only be read: a file, a folder or a file system that is closed to this user."""
+"""A ledger that may only be read, because this user may not write there."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 _MARK: Final = "accordance_reading_only"
-_copies: Final[
-    list[tempfile.TemporaryDirectory[str]]
-] = []  # each is removed when the process ends
+_copies: Final[list[tempfile.TemporaryDirectory[str]]] = []
+"""Copies of ledgers; each is removed when the process ends."""
 
 
 def may_write(path: Path) -> bool:
-    """Whether a ledger's file may be written, and the files that SQLite keeps beside it."""
+    """Whether a ledger's file may be written, and the files beside it.
+
+    SQLite keeps files of its own there.
+    """
     effective = os.access in os.supports_effective_ids
-    return all(
-        os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent)
-    )
+    may_write_file = os.access(path, os.W_OK, effective_ids=effective)
+    may_write_folder = os.access(path.parent, os.W_OK, effective_ids=effective)
+    return may_write_file and may_write_folder
 
 
 def is_for_reading(engine: Engine) -> bool:
@@ -64,10 +66,11 @@ def engine_for_reading(path: Path, patience: float) -> Engine:
 
 
 def _address(path: Path) -> str:
-    """How SQLite opens a file without writing.
+    """Return how SQLite opens a file without writing.
 
-    With nothing in the log beside it, the file is all there is. A log is read along with it; where SQLite would have to
-    write for that, because whoever wrote it was killed, a copy is read.
+    With nothing in the log beside it, the file is all there is. Otherwise the log is
+    read too; where SQLite would have to write for that, because a writer was killed, a
+    copy is read.
     """
     log = path.with_name(f"{path.name}-wal")
     if not (log.exists() and log.stat().st_size):
@@ -86,7 +89,7 @@ def _can_be_read(address: str) -> bool:
 
 
 def _copied(path: Path, log: Path) -> Path:
-    """A copy of a ledger with its log, in a private folder that goes with the process."""
+    """Copy a ledger with its log into a private folder of this process."""
     folder = tempfile.TemporaryDirectory(prefix="accordance-ledger-")
     _copies.append(folder)
     copy = Path(folder.name) / path.name

@@ -1,4 +1,4 @@
-"""Records to rows and back. One place knows how a record lies in its table."""
+"""Records to rows and back: how a record lies in its table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sqlalchemy import Row, Table
 from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.fuses import fuses_from
 from accordance.domain.lifecycle import (
-    CLAIMABLE,
     Counters,
     State,
     TaskStanding,
@@ -38,6 +37,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.rubric import Rubric
 from accordance.domain.task_ruling import QuestionKind
+from accordance.domain.turns import turn_of
 from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
 from accordance.store import tables
 
@@ -62,7 +62,7 @@ ORDERS: Final[Mapping[type, tuple[str, ...]]] = {
     FileRecord: ("path",),
 }
 _LISTS: Final = frozenset(("messages", "allowed_types", "keywords"))
-_COUNTERS: Final = tuple(one.name for one in fields(Counters))
+_COUNTERS: Final = tuple(counter.name for counter in fields(Counters))
 _COUNTS: Final = (
     "waits_on",
     "closed_gates",
@@ -95,50 +95,24 @@ _counters_of: Final = attrgetter(*_COUNTERS)
 _counts_of: Final = attrgetter(*_COUNTS)
 _plain_of: Final = attrgetter(*_PLAIN)
 
-RETURNED, TO_REVIEW, NEW = range(3)
-
-
-def turn_of(
-    state: State, *, is_work: bool, is_checked: bool, is_leased: bool
-) -> int | None:
-    """When a task is taken up: returned work first, then products to review, then new work. None: not now."""
-    if state in CLAIMABLE and is_work:
-        return RETURNED if state is State.TO_BE_MODIFY else NEW
-    return (
-        TO_REVIEW
-        if state is State.READY_TO_CHECK and not is_checked and not is_leased
-        else None
-    )
-
-
-def turn_of_task(task: TaskRecord) -> int | None:
-    """When a task is taken up, as it stands."""
-    return turn_of(
-        task.progress.state,
-        is_work=task.is_work,
-        is_checked=task.is_checked,
-        is_leased=task.lease is not None,
-    )
-
 
 def hash_of(content: bytes) -> str:
-    """The name of a blob."""
+    """Return the name of a blob."""
     return hashlib.sha256(content).hexdigest()
 
 
 def pieces_of(content: bytes) -> Iterator[dict[str, Any]]:
-    """The rows of a blob, made one at a time."""
-    sha256, whole = hash_of(content), memoryview(content)
-    for part, at in enumerate(range(0, len(content) or 1, _PIECE)):
-        yield {
-            "sha256": sha256,
-            "part": part,
-            "content": bytes(whole[at : at + _PIECE]),
-        }
+    """Yield the rows of a blob, made one at a time."""
+    sha256 = hash_of(content)
+    whole = memoryview(content)
+    starts = range(0, len(content) or 1, _PIECE)
+    for part, start in enumerate(starts):
+        piece = whole[start : start + _PIECE]
+        yield {"sha256": sha256, "part": part, "content": bytes(piece)}
 
 
 def record_row(record: Any) -> dict[str, Any]:
-    """A record whose fields are its row."""
+    """Return the row of a record whose fields are its columns."""
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
@@ -171,7 +145,7 @@ def _readable(read: Reads) -> Reads:
 
 @_readable
 def record_from(kind: type[Any], row: Row[Any]) -> Any:
-    """The record of a row."""
+    """Return the record of a row."""
     values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
     for name in _LISTS & values.keys():
         values[name] = tuple(values[name])
@@ -181,7 +155,7 @@ def record_from(kind: type[Any], row: Row[Any]) -> Any:
 
 
 def plan_row(plan: PlanRecord) -> dict[str, Any]:
-    """A plan as its row."""
+    """Return the row of a plan."""
     row = record_row(plan)
     head: Head = row.pop("head")
     return {
@@ -194,31 +168,33 @@ def plan_row(plan: PlanRecord) -> dict[str, Any]:
 
 @_readable
 def plan_from(row: Row[Any]) -> PlanRecord:
-    """The plan of a row."""
+    """Return the plan of a row."""
     values = dict(row._mapping)  # noqa: SLF001
     head = Head(seq=values.pop("head_seq"), hash=values.pop("head_hash"))
-    state, rules = PlanState(values.pop("state")), rules_from_json(values.pop("rules"))
+    state = PlanState(values.pop("state"))
+    rules = rules_from_json(values.pop("rules"))
     return PlanRecord(**values, state=state, rules=rules, head=head)
 
 
 def rules_to_json(rules: Rules) -> dict[str, Any]:
-    """What a plan is held to, as JSON."""
-    rubrics = {"plan_rubric": rules.plan_rubric, "node_rubric": rules.node_rubric}
+    """Return the rules of a plan as JSON."""
     return {
         "fuses": rules.fuses.model_dump(),
-        **{
-            name: {
-                "name": rubric.name,
-                "maxima": dict(rubric.maxima),
-                "approve_at": rubric.approve_at,
-            }
-            for name, rubric in rubrics.items()
-        },
+        "plan_rubric": _rubric_to_json(rules.plan_rubric),
+        "node_rubric": _rubric_to_json(rules.node_rubric),
+    }
+
+
+def _rubric_to_json(rubric: Rubric) -> dict[str, Any]:
+    return {
+        "name": rubric.name,
+        "maxima": dict(rubric.maxima),
+        "approve_at": rubric.approve_at,
     }
 
 
 def rules_from_json(value: Mapping[str, Any]) -> Rules:
-    """What a plan is held to."""
+    """Return the rules of a plan."""
     return Rules(
         fuses=fuses_from(value["fuses"]),
         plan_rubric=Rubric(**value["plan_rubric"]),
@@ -227,13 +203,13 @@ def rules_from_json(value: Mapping[str, Any]) -> Rules:
 
 
 def task_row(task: TaskRecord) -> dict[str, Any]:
-    """A task as its row, but for what only the plan knows."""
+    """Return the row of a task, without the columns that only the plan knows."""
     return {
         **dict(zip(_PLAIN, _plain_of(task), strict=True)),
         "tags": list(task.tags),
         **progress_row(task.progress),
         **lease_row(task.lease),
-        "queue": turn_of_task(task),
+        "queue": turn_of(task),
     }
 
 
@@ -242,25 +218,34 @@ def changes(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """The records that have changed, each with every column in which any of them has: one statement writes them all."""
-    pairs = [(key, as_row(old), as_row(after[key])) for key, old in before.items()]
-    names = sorted(
-        {
-            name
-            for _, was, now in pairs
-            for name, value in now.items()
-            if value != was[name]
-        }
-    )
-    return [
-        {"key": key, **{name: now[name] for name in names}}
-        for key, was, now in pairs
-        if was != now
-    ]
+    """Return the rows of the records that have changed.
+
+    Each has every column in which any of them has changed, so that a single statement
+    writes them all.
+    """
+    changed_rows = []
+    changed_columns = set()
+    for key, record in before.items():
+        old = as_row(record)
+        new = as_row(after[key])
+        if old == new:
+            continue
+        changed_rows.append((key, new))
+        for name, value in new.items():
+            if value != old[name]:
+                changed_columns.add(name)
+
+    columns = sorted(changed_columns)
+    updates = []
+    for key, row in changed_rows:
+        update = {name: row[name] for name in columns}
+        update["key"] = key
+        updates.append(update)
+    return updates
 
 
 def progress_row(at: NodeProgress) -> dict[str, Any]:
-    """Where a task stands, as columns."""
+    """Return the columns for where a task stands."""
     standing = at.standing
     return {
         "state": standing.state.value,
@@ -274,7 +259,7 @@ def progress_row(at: NodeProgress) -> dict[str, Any]:
 
 
 def lease_row(lease: Lease | None) -> dict[str, Any]:
-    """A lease as columns."""
+    """Return the columns of a lease."""
     if lease is None:
         return {"lease_holder": None, "lease_until": None, "lease_product": None}
     return {
@@ -285,7 +270,7 @@ def lease_row(lease: Lease | None) -> dict[str, Any]:
 
 
 def state_from(value: str) -> State:
-    """The state of that name."""
+    """Return the state of that name. Raises LedgerDamaged."""
     try:
         return State(value)
     except ValueError as error:
@@ -294,7 +279,7 @@ def state_from(value: str) -> State:
 
 @_readable
 def task_from(row: Row[Any]) -> TaskRecord:
-    """The task of a row."""
+    """Return the task of a row."""
     values = row._mapping  # noqa: SLF001
     standing = TaskStanding(
         state=State(values["state"]),
@@ -325,7 +310,7 @@ def task_from(row: Row[Any]) -> TaskRecord:
 
 @_readable
 def entry_from(row: Row[Any]) -> ChainEntry:
-    """The event of a row; the ledger's own have neither plan nor task."""
+    """Return the event of a row; the ledger's own have neither plan nor task."""
     values: dict[str, Any] = {"plan_id": "", "task_id": None, **row._mapping}  # noqa: SLF001
     if not isinstance(values["payload"], dict):
         raise TypeError(f"its payload is no object: {values['payload']!r:.40}")

@@ -1,10 +1,13 @@
-"""Seals: what an event says of a row, so that `verify` sees every row that was changed, added or taken away.
+"""Seals: hashes of rows in the chains of events.
 
-Whoever writes a row also writes its seal, a hash of all its columns, into the chain of its plan, or into the ledger's own
-chain if it belongs to no plan. A table or a column that is added later is sealed without another line here.
+With them `verify` sees every row that was changed, added or removed. A transaction that
+writes a row also writes its seal, a hash of all its columns, into the chain of its
+plan, or into the ledger's own chain if the row belongs to no plan. A table or a column
+that is added later is sealed without another line here.
 
-A column without a value is left out of the hash. So a migration may add a column that is empty at first, and all the seals
-of old ledgers still hold; one that renames a column, or fills it, has to seal the rows anew.
+A column without a value is left out of the hash. So a migration may add a column that
+is empty at first, and all the seals of old ledgers still hold; a migration that renames
+a column, or fills it, has to seal the rows anew.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.types import NullType
 
 from accordance.domain.chain import Payload
+from accordance.store.columns import Json, Words, storable
 from accordance.store.tables import (
     BLOBS,
     COUNTERS,
@@ -42,9 +46,6 @@ from accordance.store.tables import (
     TASK_EVENTS,
     TASK_NODES,
     WORKERS,
-    Json,
-    Words,
-    storable,
 )
 
 ROWS_WRITTEN: Final = "ROWS_WRITTEN"
@@ -62,9 +63,11 @@ UNSEALED: Final[Mapping[Table, str]] = {
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
-"""Where a chain ends: compared with the chain, and unknown to the event that carries the seal."""
+"""Where a chain ends: compared with the chain, and unknown to the event that carries
+the seal."""
 CLOCK: Final = TASK_NODES.c.lease_until
-"""Moves whenever whoever has the task says that they are still at it. Only whether there is a lease is sealed."""
+"""Moves whenever the holder of a task extends the lease. Only whether there is a lease
+is sealed."""
 
 _HELD: Final = "held"
 _MOST: Final = 500  # rows in one event
@@ -93,12 +96,16 @@ def belongs_to_a_plan(table: Table) -> bool:
 
 @cache
 def sealed_columns(table: Table) -> tuple[Column[Any], ...]:
-    """What a seal covers: everything but what the database computes, and the head of a chain."""
-    return tuple(
-        column
-        for column in table.c
-        if column.computed is None and column not in set(HEAD)
-    )
+    """Return the columns that a seal covers.
+
+    That is everything but what the database computes, and the head of a chain.
+    """
+    head = set(HEAD)
+    columns = []
+    for column in table.c:
+        if column.computed is None and column not in head:
+            columns.append(column)
+    return tuple(columns)
 
 
 @cache
@@ -121,7 +128,7 @@ def _process(column: Column[Any]) -> Callable[[Any], Any] | None:
 
 
 def as_stored(table: Table, row: Mapping[str, Any]) -> Values:
-    """The values of a row that is about to be written, as the database will keep them."""
+    """Return the values of a row as the database will keep them."""
     return tuple(
         [
             row[name] if process is None else process(row[name])
@@ -132,15 +139,19 @@ def as_stored(table: Table, row: Mapping[str, Any]) -> Values:
 
 @cache
 def stored_rows(table: Table, dialect: str) -> Select[Any]:
-    """All rows of a table, as they lie there: nothing is read into our types, so nothing can be unreadable."""
-    return select(*(_as_it_lies(column, dialect) for column in sealed_columns(table)))
+    """Select all rows of a table, as they lie there.
+
+    Nothing is read into our types, so nothing can be unreadable.
+    """
+    columns = [_as_it_lies(column, dialect) for column in sealed_columns(table)]
+    return select(*columns)
 
 
 def _as_it_lies(column: Column[Any], dialect: str) -> Any:
     if column is CLOCK:
-        return case((column.is_not(None), literal(_HELD)), else_=null()).label(
-            column.name
-        )
+        is_held = column.is_not(None)
+        value = case((is_held, literal(_HELD)), else_=null())
+        return value.label(column.name)
     if isinstance(column.type, Boolean) and dialect == "postgresql":
         return cast(column, Integer).label(column.name)
     return type_coerce(column, NullType()).label(column.name)
@@ -153,50 +164,53 @@ def _key_places(table: Table) -> tuple[int, ...]:
 
 
 def key_of(table: Table, values: Values) -> Key:
-    """The key of a row."""
+    """Return the key of a row."""
     return tuple([values[place] for place in _key_places(table)])
 
 
 def seal_of(table: Table, values: Values) -> str:
-    """The seal of a row."""
-    names = (name for name, _ in _processes(table))
-    filled = {
-        name: value
-        for name, value in zip(names, values, strict=True)
-        if value is not None
-    }
-    return hashlib.sha256(
-        json.dumps(filled, sort_keys=True, default=repr).encode()
-    ).hexdigest()
+    """Return the seal of a row."""
+    filled = {}
+    for (name, _), value in zip(_processes(table), values, strict=True):
+        if value is not None:
+            filled[name] = value
+    content = json.dumps(filled, sort_keys=True, default=repr)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def seals(
     rows: Iterable[tuple[Table, Values]], blobs: Iterable[str] = ()
 ) -> Iterator[Payload]:
-    """What events say of rows and blobs, a bounded number to each event."""
-    said = (
-        [table.name, list(key_of(table, values)), seal_of(table, values)]
-        for table, values in rows
-    )
-    named = iter(blobs)
+    """Yield the payloads of events that seal rows and blobs, bounded in size."""
+    remaining_rows = iter(rows)
+    remaining_blobs = iter(blobs)
     while True:
-        chunk, names = list(islice(said, _MOST)), list(islice(named, _MOST))
-        if not chunk and not names:
+        payload: dict[str, object] = {}
+        sealed = [
+            [table.name, list(key_of(table, values)), seal_of(table, values)]
+            for table, values in islice(remaining_rows, _MOST)
+        ]
+        if sealed:
+            payload["rows"] = sealed
+        names = list(islice(remaining_blobs, _MOST))
+        if names:
+            payload["blobs"] = names
+        if not payload:
             return
-        yield {
-            **({"rows": chunk} if chunk else {}),
-            **({"blobs": names} if names else {}),
-        }
+        yield payload
 
 
 def seals_in(payload: Payload) -> Iterator[tuple[str, Key, str]]:
-    """The table, the key and the seal of every row an event speaks of. Raises ValueError or TypeError if it cannot be read."""
+    """Yield the table, the key and the seal of every row that an event seals.
+
+    Raises ValueError or TypeError if it cannot be read.
+    """
     rows: Any = payload.get("rows", ())
     for table, key, seal in rows:
         yield str(table), tuple(key), str(seal)
 
 
 def blobs_in(payload: Payload) -> Sequence[str]:
-    """The blobs an event speaks of."""
-    named: Any = payload.get("blobs", ())
-    return [str(name) for name in named]
+    """Return the blobs that an event seals."""
+    names: Any = payload.get("blobs", ())
+    return [str(name) for name in names]

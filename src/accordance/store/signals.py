@@ -60,7 +60,10 @@ def _listen(plain: Connection, after: int, ends: float) -> int:
 
 
 def _await_notice(connection: Connection, seconds: float) -> None:
-    """Wait until PostgreSQL tells something. A broken connection shows at the next look."""
+    """Wait for a notification of PostgreSQL.
+
+    A broken connection shows at the next look.
+    """
     from psycopg import OperationalError
 
     driver: Any = connection.connection.driver_connection

@@ -1,6 +1,7 @@
-"""The statements a ledger asks again and again, built once: building one costs more than running it.
+"""The statements of a ledger, built once: building one costs more than running it.
 
-Values come as parameters; `key` is what a statement looks up by. Each is answered by an index, whatever a plan's size.
+Values come as parameters; `key` is what a statement looks up by. Each is answered by an
+index, whatever a plan's size.
 """
 
 from __future__ import annotations
@@ -102,12 +103,12 @@ TAKE_NUMBERS: Final[Mapping[str, str]] = {
     "postgresql": _COUNT_ON.format("%s")
     + ", pg_notify('accordance_events', number::text)",
 }
-"""So many numbers for events. Numbers are visible in the order of commits, since the
-row is held until then: whoever reads everything after a number misses nothing."""
+"""Takes numbers for events. The row is held until the commit, so numbers become visible
+in the order of commits: a reader of everything after a number misses nothing."""
 
 
 def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
-    """The nodes at the other end of a task's edges of one kind, in the plan's order."""
+    """Select the nodes at the other end of a task's edges, in the plan's order."""
     edge = TASK_EDGES.c
     return (
         select(TASK_NODES)
@@ -125,18 +126,18 @@ PREREQUISITES: Final = _neighbours("to_task_id", "from_task_id", "DEPENDS_ON")
 
 @cache
 def insertion(table: Table) -> Insert:
-    """A row into a table."""
+    """Return the statement that inserts a row."""
     return insert(table)
 
 
 @cache
 def written_columns(table: Table) -> tuple[str, ...]:
-    """The columns of a table that the database does not compute itself."""
+    """Return the columns of a table that the database does not compute itself."""
     return tuple(column.name for column in table.c if column.computed is None)
 
 
 class Bulk(NamedTuple):
-    """Many rows into a table, past what SQLAlchemy does for each: as the driver takes them."""
+    """Inserts many rows as the driver takes them, past SQLAlchemy."""
 
     statement: str
     row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
@@ -144,12 +145,16 @@ class Bulk(NamedTuple):
 
 @cache
 def bulk(dialect: Dialect, table: Table) -> Bulk:
-    """The statement, and what turns a row into its parameters."""
+    """Return the statement, and what turns a row into its parameters."""
     written = [column for column in table.c if column.computed is None]
     columns = [(column.name, column.type.bind_processor(dialect)) for column in written]
+
     quoted = dialect.identifier_preparer
+    target = quoted.format_table(table)
     names = ", ".join(quoted.format_column(column) for column in written)
-    marks = ", ".join(["?" if dialect.paramstyle == "qmark" else "%s"] * len(columns))
+    mark = "?" if dialect.paramstyle == "qmark" else "%s"
+    marks = ", ".join([mark] * len(columns))
+    statement = f"INSERT INTO {target} ({names}) VALUES ({marks})"  # noqa: S608
 
     def row(values: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
@@ -159,14 +164,11 @@ def bulk(dialect: Dialect, table: Table) -> Bulk:
             ]
         )
 
-    return Bulk(
-        f"INSERT INTO {quoted.format_table(table)} ({names}) VALUES ({marks})",  # noqa: S608
-        row,
-    )
+    return Bulk(statement, row)
 
 
 def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An INSERT of the database at hand; only its dialect is loaded."""
+    """Return an INSERT of the database at hand; only its dialect is loaded."""
     if dialect == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as insert_into_postgresql
 
@@ -178,13 +180,13 @@ def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
 
 @cache
 def insertion_if_new(dialect: str, table: Table) -> Insert:
-    """A row into a table, unless its key is there."""
+    """Return the statement that inserts a row, unless its key is there."""
     return _insert(dialect, table).on_conflict_do_nothing()
 
 
 @cache
 def replacement(dialect: str, table: Table) -> Insert:
-    """A row into a table, in place of the one with its key."""
+    """Return the statement that inserts a row, or replaces that with its key."""
     key = [column.name for column in table.primary_key]
     statement = _insert(dialect, table)
     rest = {
@@ -197,54 +199,58 @@ def replacement(dialect: str, table: Table) -> Insert:
 
 @cache
 def turns(kinds: tuple[str, ...]) -> Select[Any]:
-    """What should be taken up next, of some kinds of nodes or of all; the parameter `most` says how many."""
-    found = (
+    """Select what should be taken up next, of some kinds of nodes or of all.
+
+    The parameter `most` says how many.
+    """
+    query = (
         select(TASK_NODES)
         .where(_NODES.plan_id == _KEY, _NODES.queue.is_not(None))
         .order_by(_NODES.queue, _NODES.priority.desc(), _NODES.place)
         .limit(bindparam("most", type_=Integer()))
     )
-    return found.where(_NODES.node_type.in_(kinds)) if kinds else found
+    if not kinds:
+        return query
+    return query.where(_NODES.node_type.in_(kinds))
 
 
 @cache
 def turns_behind(kinds: tuple[str, ...]) -> Select[Any]:
-    """The same behind a task, which the parameters `turn`, `priority` and `place` name."""
-    turn, place = (
-        bindparam("turn", type_=Integer()),
-        bindparam("place", type_=Integer()),
-    )
+    """Select the same behind a task.
+
+    The parameters `turn`, `priority` and `place` name the task.
+    """
+    turn = bindparam("turn", type_=Integer())
+    place = bindparam("place", type_=Integer())
     priority = bindparam("priority", type_=BigInteger())
-    later = or_(
-        _NODES.priority < priority,
-        and_(_NODES.priority == priority, _NODES.place > place),
-    )
-    return turns(kinds).where(
-        _NODES.queue
-        >= turn,  # says what follows from the rest, and lets the index begin there
-        or_(_NODES.queue > turn, later),
-    )
+
+    has_lower_priority = _NODES.priority < priority
+    is_later = and_(_NODES.priority == priority, _NODES.place > place)
+    is_behind = or_(_NODES.queue > turn, has_lower_priority, is_later)
+    # follows from the rest, and lets the index begin there
+    is_in_range = _NODES.queue >= turn
+    return turns(kinds).where(is_in_range, is_behind)
 
 
 @cache
 def tasks(states: tuple[State, ...]) -> Select[Any]:
-    """The tasks of a plan in its order, in some states or in all."""
-    found = select(TASK_NODES).where(_NODES.plan_id == _KEY).order_by(_NODES.place)
-    return (
-        found.where(_NODES.state.in_([state.value for state in states]))
-        if states
-        else found
-    )
+    """Select the tasks of a plan in its order, in some states or in all."""
+    query = select(TASK_NODES).where(_NODES.plan_id == _KEY).order_by(_NODES.place)
+    if not states:
+        return query
+    names = [state.value for state in states]
+    return query.where(_NODES.state.in_(names))
 
 
 @cache
 def matching(
     table: Table, order: tuple[str, ...], wanted: frozenset[str], absent: frozenset[str]
 ) -> Select[Any]:
-    """The rows with given values in the columns `wanted` and none in those `absent`."""
-    found = select(table).order_by(*(table.c[name] for name in order))
+    """Select the rows with given values in some columns, and NULL in those `absent`."""
+    columns = table.c
+    query = select(table).order_by(*(columns[name] for name in order))
     for name in sorted(wanted):
-        found = found.where(table.c[name] == bindparam(name))
+        query = query.where(columns[name] == bindparam(name))
     for name in sorted(absent):
-        found = found.where(table.c[name].is_(None))
-    return found
+        query = query.where(columns[name].is_(None))
+    return query

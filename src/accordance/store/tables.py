@@ -1,14 +1,13 @@
-"""The ledger's tables. `plans`, `task_nodes`, `task_edges` and `task_events` are named by the seeds.
+"""The ledger's tables.
 
-The migrations in `migrations/` make these tables; a test holds the two against each other. Column names are the field
-names of the records in `domain/records` wherever a record is one row.
+`plans`, `task_nodes`, `task_edges` and `task_events` are named by the seeds. The
+migrations in `migrations/` make these tables; a test compares the two. Column names are
+the field names of the records in `domain/records` wherever a record is one row.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     BigInteger,
@@ -16,7 +15,6 @@ from sqlalchemy import (
     Column,
     Computed,
     DateTime,
-    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -26,11 +24,16 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TypeDecorator,
     text,
 )
 
-from accordance.errors import LedgerDamaged
+from accordance.store.columns import (
+    Json,
+    Words,
+    hash_column,
+    plan_column,
+    time_column,
+)
 
 METADATA: Final = MetaData(
     naming_convention={
@@ -40,67 +43,12 @@ METADATA: Final = MetaData(
     }
 )
 
-
-def storable(value: str | None) -> str | None:
-    """A text as a database keeps it."""
-    if value is None or (value.isascii() and "\0" not in value):
-        return value
-    return value.replace("\0", "\u2400").encode("utf-8", "replace").decode()
-
-
-class Words(TypeDecorator[str]):
-    """Text from outside. PostgreSQL keeps no NUL; its picture is kept instead, the bytes themselves are in a blob.
-
-    Half a character, as a program's garbage may hold, is kept by no database: a question mark stands for it.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
-        """The function itself: plans bring millions of words."""
-        return storable
-
-
-class Json(TypeDecorator[Any]):
-    """A JSON value as text, in plain ASCII, so that both databases keep it to the letter."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else json.dumps(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        if value is None:
-            return None
-        try:
-            return json.loads(value)
-        except (ValueError, TypeError, RecursionError):
-            raise LedgerDamaged(
-                f"a JSON value cannot be read: {str(value)[:40]!r}"
-            ) from None
-
-
-def _hash(name: str, **options: Any) -> Column[str]:
-    return Column(name, String(64), **options)
-
-
-def _time(name: str, **options: Any) -> Column[str]:
-    return Column(name, String(32), **options)
-
-
-def _plan() -> Column[str]:
-    return Column("plan_id", Words, ForeignKey("plans.plan_id"), nullable=False)
-
-
 BLOBS: Final = Table(
     "blobs",
     METADATA,
-    _hash("sha256", primary_key=True),  # of the whole
-    Column(
-        "part", Integer, primary_key=True, autoincrement=False
-    ),  # large ones lie in pieces
+    hash_column("sha256", primary_key=True),  # of the whole
+    # large ones lie in pieces
+    Column("part", Integer, primary_key=True, autoincrement=False),
     Column("content", LargeBinary, nullable=False),
 )
 
@@ -113,10 +61,10 @@ PLANS: Final = Table(
     Column("root_task_id", Words, nullable=False),
     Column("created_at", Words, nullable=False),  # as the plan says it
     Column("state", String(16), nullable=False),
-    _hash("document", nullable=False),
+    hash_column("document", nullable=False),
     Column("nodes", Integer, nullable=False),
     Column("constraints", Json),  # as the plan says them
-    _time("imported_at", nullable=False),
+    time_column("imported_at", nullable=False),
     Column("rules", Json, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("rounds", Integer, nullable=False),
@@ -124,10 +72,10 @@ PLANS: Final = Table(
     Column("calls", Integer, nullable=False),
     Column("tokens", BigInteger, nullable=False),
     Column("cost", Float, nullable=False),
-    _time("run_started_at"),
-    _hash("inputs_seen"),
+    time_column("run_started_at"),
+    hash_column("inputs_seen"),
     Column("head_seq", Integer, nullable=False),
-    _hash("head_hash", nullable=False),
+    hash_column("head_hash", nullable=False),
 )
 Index("ix_plans_newest", PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 
@@ -135,7 +83,7 @@ TASK_NODES: Final = Table(
     "task_nodes",
     METADATA,
     Column("task_id", Words, primary_key=True),
-    _plan(),
+    plan_column(),
     Column("place", Integer, nullable=False),
     Column("node_type", String(8), nullable=False),
     Column("title", Words, nullable=False),
@@ -168,16 +116,15 @@ TASK_NODES: Final = Table(
     Column("review_failures", Integer, nullable=False),
     Column("forgiven", Json),
     # who has it, and what came of it
-    Column(
-        "queue", Integer
-    ),  # its turn among what can be taken up; nothing if it cannot
+    # its turn among what can be taken up; NULL if it cannot be
+    Column("queue", Integer),
     Column("lease_holder", Words),
-    _time("lease_until"),
-    _hash("lease_product"),
-    _hash("product"),
+    time_column("lease_until"),
+    hash_column("lease_product"),
+    hash_column("product"),
     Column("last_error", Words),
     Column("same_errors", Integer, nullable=False),
-    _time("updated_at", nullable=False),
+    time_column("updated_at", nullable=False),
     # by the seeds' names
     Column("status", String(16), Computed("state")),
     Column("attempt_count", Integer, Computed("attempts")),
@@ -248,28 +195,27 @@ TASK_EVENTS: Final = Table(
     Column("seq", Integer, primary_key=True),
     Column("kind", String(32), nullable=False),
     Column("task_id", Words),
-    _time("at", nullable=False),
+    time_column("at", nullable=False),
     Column("payload", Json, nullable=False),
-    _hash("hash", nullable=False),
+    hash_column("hash", nullable=False),
     Column("number", BigInteger),  # among all events of the ledger
     Column("type", String(32), Computed("kind")),  # the seeds' name for it
     Index("ix_task_events_task", "task_id", "seq"),
     Index("ix_task_events_number", "number", unique=True),
 )
 
-LEDGER_EVENTS: Final = (
-    Table(  # of the ledger as a whole: plans that began, rows that belong to no plan
-        "ledger_events",
-        METADATA,
-        Column("seq", Integer, primary_key=True, autoincrement=False),
-        Column("kind", String(32), nullable=False),
-        _time("at", nullable=False),
-        Column("payload", Json, nullable=False),
-        _hash("hash", nullable=False),
-        Column("number", BigInteger),  # among all events of the ledger
-        Index("ix_ledger_events_number", "number", unique=True),
-    )
+LEDGER_EVENTS: Final = Table(
+    "ledger_events",
+    METADATA,
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(32), nullable=False),
+    time_column("at", nullable=False),
+    Column("payload", Json, nullable=False),
+    hash_column("hash", nullable=False),
+    Column("number", BigInteger),  # among all events of the ledger
+    Index("ix_ledger_events_number", "number", unique=True),
 )
+"""Of the ledger as a whole: plans that began, rows that belong to no plan."""
 
 COUNTERS: Final = Table(
     "counters",
@@ -277,7 +223,7 @@ COUNTERS: Final = Table(
     Column("name", String(16), primary_key=True),
     Column("number", BigInteger, nullable=False),
 )
-"""How many events there are: whoever adds some holds its row until they commit."""
+"""How many events there are. A transaction that adds some holds this row."""
 
 EVENT_COUNTER: Final = "events"
 
@@ -285,16 +231,16 @@ MESSAGES: Final = Table(
     "messages",
     METADATA,
     Column("message_id", Words, primary_key=True),
-    _plan(),
+    plan_column(),
     Column("subject", Words, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("attempt", Integer, nullable=False),
-    _hash("sha256", nullable=False),
+    hash_column("sha256", nullable=False),
     Column("accepted", Boolean, nullable=False),
     Column("case", Json, nullable=False),
     Column("answer", Json, nullable=False),
     Column("seq", Integer, nullable=False),
-    _time("at", nullable=False),
+    time_column("at", nullable=False),
     Index("ix_messages_subject", "subject", "seq"),
     Index("ix_messages_plan", "plan_id", "seq"),
 )
@@ -303,14 +249,14 @@ VERDICTS: Final = Table(
     "verdicts",
     METADATA,
     Column("message_id", Words, ForeignKey("messages.message_id"), primary_key=True),
-    _plan(),
+    plan_column(),
     Column("subject", Words, nullable=False),
     Column("outcome", String(8), nullable=False),
     Column("reason_code", Words, nullable=False),
     Column("messages", Json, nullable=False),
     Column("head_seq", Integer, nullable=False),
-    _hash("head_hash", nullable=False),
-    _time("at", nullable=False),
+    hash_column("head_hash", nullable=False),
+    time_column("at", nullable=False),
     Index("ix_verdicts_subject", "subject", "head_seq"),
     Index("ix_verdicts_plan", "plan_id", "head_seq"),
 )
@@ -320,15 +266,15 @@ ARTIFACTS: Final = Table(
     METADATA,
     Column("task_id", Words, ForeignKey("task_nodes.task_id"), primary_key=True),
     Column("version", Integer, primary_key=True),
-    _plan(),
+    plan_column(),
     Column("attempt", Integer, nullable=False),
     Column("name", Words, nullable=False),
     Column("file_name", Words, nullable=False),
     Column("format", String(8), nullable=False),
-    _hash("sha256", nullable=False),
+    hash_column("sha256", nullable=False),
     Column("summary", Words),
-    _time("created_at", nullable=False),
-    _time("approved_at"),
+    time_column("created_at", nullable=False),
+    time_column("approved_at"),
     Index("ix_artifacts_plan", "plan_id"),
 )
 
@@ -336,14 +282,14 @@ REVIEWS: Final = Table(
     "reviews",
     METADATA,
     Column("message_id", Words, primary_key=True),
-    _plan(),
+    plan_column(),
     Column("subject", Words, nullable=False),
     Column("check_task_id", Words),
-    _hash("product", nullable=False),
+    hash_column("product", nullable=False),
     Column("total_score", Integer, nullable=False),
     Column("action_required", String(24), nullable=False),
-    _hash("document", nullable=False),
-    _time("at", nullable=False),
+    hash_column("document", nullable=False),
+    time_column("at", nullable=False),
     Index("ix_reviews_subject", "subject", "at"),
 )
 
@@ -351,13 +297,13 @@ QUESTIONS: Final = Table(
     "questions",
     METADATA,
     Column("question_id", Words, primary_key=True),
-    _plan(),
+    plan_column(),
     Column("task_id", Words),
     Column("kind", String(16), nullable=False),
     Column("text", Words, nullable=False),
     Column("details", Json, nullable=False),
-    _time("asked_at", nullable=False),
-    _time("answered_at"),
+    time_column("asked_at", nullable=False),
+    time_column("answered_at"),
     Column("answer", Json),
     Index("ix_questions_asked", "asked_at", "question_id"),
     Index("ix_questions_task", "task_id"),
@@ -396,16 +342,16 @@ EVIDENCES: Final = Table(
     Column("plan_id", Words, ForeignKey("plans.plan_id"), primary_key=True),
     Column("requirement_id", Words, primary_key=True),
     Column("reference", Words, primary_key=True),
-    _hash("sha256", primary_key=True),
-    _time("added_at", nullable=False),
-    _time("stale_at"),
+    hash_column("sha256", primary_key=True),
+    time_column("added_at", nullable=False),
+    time_column("stale_at"),
 )
 
 INPUT_FILES: Final = Table(
     "input_files",
     METADATA,
     Column("path", Words, primary_key=True),
-    _hash("sha256", nullable=False),
+    hash_column("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
 )
@@ -418,9 +364,8 @@ RESEARCH_ANSWERS: Final = Table(
     Column("contract", String(64), primary_key=True),
     Column("digest", String(64), primary_key=True),
     Column("at", String(32), nullable=False),
-    Column(
-        "selected", Json, nullable=False
-    ),  # as JSON, so that it equals what was offered to the letter
+    # as JSON, so that it equals what was offered to the letter
+    Column("selected", Json, nullable=False),
     Column("offered", Json, nullable=False),
     Index("ix_research_answers_request", "request", "agent_id"),
     sqlite_with_rowid=False,  # lies in the order of its key: group after group
@@ -433,5 +378,5 @@ WORKERS: Final = Table(
     Column("version", String(32), nullable=False),
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
-    Column("queues", Json),  # none: one that does not say, and may have any
+    Column("queues", Json),  # NULL: it does not say, and may have any
 )

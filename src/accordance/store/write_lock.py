@@ -1,7 +1,8 @@
 """Writers of one process take turns on a SQLite file.
 
-SQLite lets a second writer sleep and try again, longer each time. Threads of one process can do better: each waits until
-the one before it is done. Writers in other processes are left to SQLite.
+SQLite lets a second writer sleep and try again, longer each time. Threads of one
+process can do better: each waits until the writer before it is done. Writers in other
+processes are left to SQLite.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ _turns: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)  #
 
 
 def take_turns(engine: Engine, seconds: float) -> None:
-    """Let a connection write when it is its turn, which lasts until it goes back to its pool.
+    """Let a connection write when it is its turn, until it returns to its pool.
 
-    Whoever has waited for so long tries anyway, and gets SQLite's own answer.
+    A writer who has waited too long tries anyway, and gets SQLite's own answer.
     """
     turn = _turns[engine.url.database or ""]
 

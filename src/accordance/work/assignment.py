@@ -33,8 +33,8 @@ from accordance.work.contracts_for import contract_of_message, method_of
 from accordance.work.earlier_attempts import last_errors, last_review, verdict_history
 from accordance.work.plan_extras import constraints_of
 from accordance.work.research_tasks import brief_of
+from accordance.work.taking import Taken
 from accordance.work.task_description import described
-from accordance.work.tasks import Taken
 
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 MAX_TEXT: Final = 200_000

@@ -13,8 +13,8 @@ from typing import Any
 from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import MessageRecord, TaskRecord
+from accordance.domain.turns import turn_of
 from accordance.store.ledger import Transaction
-from accordance.store.rows import turn_of_task
 from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
@@ -25,9 +25,11 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
+from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.receipts import Receipt
 from accordance.work.run_log import report_bytes
-from accordance.work.tasks import LEASE_SECONDS, locked_task, take_up
+from accordance.work.taking import take_up
+from accordance.work.tasks import locked_task
 
 
 def fail_in(
@@ -63,7 +65,7 @@ def fail_unbegun(tx: Transaction, task_id: str, fault: Fault, text: str) -> None
     It counts as an attempt that ends before an executor is asked.
     """
     task = locked_task(tx, task_id)
-    if turn_of_task(task) is None:
+    if turn_of(task) is None:
         return
     taken = take_up(tx, task, "engine", LEASE_SECONDS)
     fail_in(tx, task_id, taken.attempt, report_of(fault, text))

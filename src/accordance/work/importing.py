@@ -19,8 +19,9 @@ from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind
 from accordance.errors import AccordanceError, Conflict, NotFound
-from accordance.store.ledger import EdgeRow, Ledger, NodeRow, Transaction
+from accordance.store.ledger import Ledger, Transaction
 from accordance.store.rows import rules_to_json
+from accordance.store.storage import EdgeRow, NodeRow
 from accordance.work.coding_tasks import InvalidTasks, check_tasks
 
 

@@ -96,7 +96,7 @@ def loan_under_way(tx: Transaction, task: TaskRecord) -> Loan | None:
     return current[-1] if current else None
 
 
-def sweep_loans(ledger: Ledger, home: Home) -> None:
+def discard_old_loans(ledger: Ledger, home: Home) -> None:
     """Throw away the clones that are no longer needed.
 
     A clone whose lease ran out stays until a later attempt was judged, so that a worker

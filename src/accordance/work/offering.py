@@ -7,7 +7,7 @@ from accordance.domain.routing import Kind, Routing
 from accordance.errors import NoExecutor
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import EXTERNAL, wanted_in
-from accordance.work.tasks import Fits, anything, is_review
+from accordance.work.taking import Fits, anything, is_review
 
 
 def kind_of(task: TaskRecord) -> Kind:

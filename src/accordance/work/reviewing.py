@@ -128,13 +128,12 @@ def _same_reviews(tx: Transaction, arrived: ArrivedMessage) -> list[MessageRecor
     messages = tx.find(
         MessageRecord, subject=arrived.task.task_id, sha256=arrived.sha256
     )
-    return [
-        message
-        for message in messages
-        if message.kind == "REVIEW"
-        and message.attempt == arrived.attempt
-        and "refused" not in message.case
-    ]
+    reviews = []
+    for message in messages:
+        is_review = message.kind == "REVIEW" and "refused" not in message.case
+        if is_review and message.attempt == arrived.attempt:
+            reviews.append(message)
+    return reviews
 
 
 def _of_check(

@@ -15,7 +15,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.naming import folder_name, safe_name
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
-from accordance.work.lent_clones import sweep_loans
+from accordance.work.lent_clones import discard_old_loans
 from accordance.workspace.clone import discard
 
 _IN_WORK: Final = (State.IN_PROGRESS, State.READY_TO_CHECK)
@@ -29,7 +29,7 @@ def swept(ledger: Ledger, home: Home, *, is_alone: bool) -> Iterator[None]:
     none on another ledger in the same folder. Otherwise only what belongs to tasks that
     are not in work goes.
     """
-    sweep_loans(ledger, home)
+    discard_old_loans(ledger, home)
     with _open_lock(home) as lock:
         if not is_alone:
             _sweep(home, ledger)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import Workspace
 from accordance.workspace.isolation import Room
+from accordance.workspace.laid_in import LaidIn, with_folders
 from accordance.workspace.names import name_of
 from accordance.workspace.testing import JudgedTree, give_history
 
@@ -33,30 +34,54 @@ _PRIVATE: Final = 0o700
 
 
 def lay_out_base(
-    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
+    target: Path,
+    laid_in: Sequence[LaidIn] = (),
 ) -> JudgedTree | None:
     """Copy the base to `target`; None where its files are not at hand.
 
     What the agent did not touch is copied from its tree, checked by hash. The rest comes
-    from the base's git directory.
+    from the base's git directory. `laid_in` are files that stand there instead.
     """
     if workspace.pristine is None and not workspace.commit:
         return None
 
+    whole: Mapping[str, TreeEntry] = before.entries
+    for ours in laid_in:
+        whole = ours.over(whole)
+    of_base = {
+        path: entry
+        for path, entry in whole.items()
+        if before.entries.get(path) is entry
+    }
+
     target.mkdir(parents=True)
-    for path, entry in before.entries.items():
+    for path, entry in whole.items():
         folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
         (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
-    _copy_files(workspace, before, after, target)
+    copy_base_files(workspace, Snapshot(of_base), after, target)
+    for ours in laid_in:
+        _copy_laid_in(ours, target)
     if workspace.commit:
         give_history(workspace, target)
-    return JudgedTree(target, before)
+    return JudgedTree(target, Snapshot(whole))
 
 
-def _copy_files(
+def _copy_laid_in(laid_in: LaidIn, target: Path) -> None:
+    with opened(laid_in.place) as root:
+        for path in laid_in.files:
+            copy_below(root, laid_in.entries[path], target / name_of(path))
+
+
+def copy_base_files(
     workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
 ) -> None:
-    """Copy files and links, each from a tree that still has it."""
+    """Copy files and links of the base, each from a tree that still has it.
+
+    Their folders exist already.
+    """
     withheld = workspace.withheld
     withheld_place = workspace.work if withheld is None else withheld.place
     withheld_entries = {} if withheld is None else withheld.entries
@@ -76,6 +101,29 @@ def _copy_files(
                 copy_below(tree, entry, place)
             else:
                 _write_from_git(workspace, entry, place)
+
+
+def base_files(
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
+    is_given: Callable[[str], bool],
+    place: Path,
+) -> LaidIn:
+    """Copy files of the base to the new folder `place`, to be laid in.
+
+    What the agent has under such a name, and the base has not, is left out.
+    """
+    chosen = {
+        path: entry
+        for path, entry in before.entries.items()
+        if entry.kind is not EntryKind.DIRECTORY and is_given(path)
+    }
+    place.mkdir(parents=True)
+    for path in chosen:
+        (place / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
+    copy_base_files(workspace, Snapshot(chosen), after, place)
+    return LaidIn(place, with_folders(chosen), is_given)
 
 
 def _same(after: TreeEntry | None, before: TreeEntry) -> bool:
@@ -104,7 +152,7 @@ class BaseRuns:
         return None
 
     def keep(self, run: CommandRun) -> None:
-        """Remember a run. A cache that cannot be written costs time and nothing else."""
+        """Remember a run. A cache that cannot be written costs only time."""
         if run.report is None or not run.report.is_sound:
             return
         with contextlib.suppress(OSError):

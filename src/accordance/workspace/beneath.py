@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from accordance.domain.facts import TreeEntry
+from accordance.domain.facts import EntryKind, TreeEntry
 from accordance.workspace.entries import is_executable, plain_mode
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import name_of
@@ -147,6 +147,17 @@ def file_below(root: int, name: str) -> Iterator[BinaryIO]:
 def content_of(root: int, entry: TreeEntry) -> bytes:
     """Return the content of a file as the snapshot saw it. Raises WorkspaceChanging."""
     return b"".join(_chunks(root, entry))
+
+
+def text_below(root: Path, entry: TreeEntry | None, largest: int = 1 << 20) -> str:
+    """Return the text of a file; empty where there is none, or it is too large.
+
+    Raises WorkspaceChanging.
+    """
+    if entry is None or entry.kind is not EntryKind.FILE or entry.size > largest:
+        return ""
+    with opened(root) as folder:
+        return content_of(folder, entry).decode("utf-8", "replace")
 
 
 def copy_below(root: int, entry: TreeEntry, place: Path) -> None:

@@ -21,6 +21,7 @@ artifacts/{task_id}/attempt-{n}/
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -34,7 +35,7 @@ from typing import Final, NamedTuple
 from pydantic import TypeAdapter
 
 from accordance.domain.facts import AttemptFacts, EntryKind, Snapshot, TreeEntry
-from accordance.workspace.beneath import copy_below, opened
+from accordance.workspace.beneath import copy_below, file_below, opened
 from accordance.workspace.collecting import CollectedFacts
 from accordance.workspace.entries import sha256_of
 from accordance.workspace.errors import BundleBroken, WorkspaceError
@@ -46,6 +47,11 @@ VERSION: Final = "accordance.bundle.v1"
 ATTESTATION: Final = "attestation.json"
 _ATTEMPT: Final = "attempt-"
 _NOT_LISTED: Final = (MANIFEST, ATTESTATION)
+_LARGEST_MANIFEST: Final = 64 << 20
+_LARGEST_DOCUMENT: Final = 512 << 20
+_LARGEST_BUNDLE: Final = 2 << 30
+_UNREADABLE: Final = (OSError, ValueError, RecursionError)
+"""What reading a document raises that an agent has planted."""
 LARGEST_COPY: Final = 64 << 20
 """Bytes of the agent's evidence that are kept; the tree names what does not fit."""
 
@@ -70,7 +76,9 @@ class Papers:
     log: str = ""
     more: Mapping[str, bytes] = field(default_factory=dict)
     made: Mapping[str, bytes] | None = None
-    """The artifacts, where accordance made them in an agent's place."""
+    """The artifacts, where accordance made them all in an agent's place."""
+    added: Mapping[str, bytes] = field(default_factory=dict)
+    """The artifacts that accordance made because the agent left them out."""
 
 
 def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
@@ -105,9 +113,13 @@ def write_bundle(
     for log in collected.logs:
         if log.exists():
             shutil.copyfile(log, runs / log.name)
+    for log in collected.hidden_logs:
+        if log.exists():
+            shutil.copyfile(log, runs / f"hidden-{log.name}")
 
     if papers.made is None:
         _keep_agents_evidence(work, collected, folder / "agent")
+        _keep_made_evidence(papers.added, folder / "agent")
     else:
         _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)
@@ -190,23 +202,41 @@ def _write_manifest(folder: Path) -> Path:
 def _files(folder: Path) -> Iterator[_BundleFile]:
     """Yield every file but the manifest and its signature.
 
-    Raises BundleBroken where something is neither a file nor a folder.
+    Raises BundleBroken where something is neither a file nor a folder, and where there
+    is more than we would ever write.
     """
+    total_size = 0
     for directory, folders, files in os.walk(folder):
         for name in (*folders, *files):
             place = Path(directory, name)
             raw_path = os.fsencode(place.relative_to(folder).as_posix())
             path = raw_path.decode("utf-8", "backslashreplace")
 
-            mode = place.lstat().st_mode
-            if stat.S_ISDIR(mode):
+            if _is_folder(folder, path, place):
                 continue
-            if not stat.S_ISREG(mode):
+            if path in _NOT_LISTED:
+                continue
+            size = place.stat().st_size
+            total_size += size
+            if total_size > _LARGEST_BUNDLE:
                 raise BundleBroken(
-                    f"{folder} holds {path}, which is neither a file nor a folder"
+                    f"{folder} is larger than any bundle: more than "
+                    f"{_LARGEST_BUNDLE:,} bytes"
                 )
-            if path not in _NOT_LISTED:
-                yield _BundleFile(path, sha256_of(place), place.stat().st_size)
+            yield _BundleFile(path, sha256_of(place), size)
+
+
+def _is_folder(bundle: Path, path: str, place: Path) -> bool:
+    """Whether a place in a bundle is a folder.
+
+    Raises BundleBroken where it is no file either.
+    """
+    mode = place.lstat().st_mode
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise BundleBroken(
+            f"{bundle} holds {path}, which is neither a file nor a folder"
+        )
+    return stat.S_ISDIR(mode)
 
 
 def broken_files(folder: Path) -> tuple[str, ...]:
@@ -231,7 +261,8 @@ def broken_files(folder: Path) -> tuple[str, ...]:
 def _manifest(folder: Path) -> dict[str, str]:
     """Return the listed hashes by path. Raises BundleBroken."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        _is_folder(folder, MANIFEST, folder / MANIFEST)
+        manifest = json.loads(_content(folder / MANIFEST, _LARGEST_MANIFEST))
         version = manifest["schema_version"]
         if version != VERSION:
             raise BundleBroken(
@@ -240,17 +271,26 @@ def _manifest(folder: Path) -> dict[str, str]:
             )
         files = manifest["files"].items()
         return {path: str(about["sha256"]) for path, about in files}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (*_UNREADABLE, KeyError, TypeError, AttributeError):
         raise BundleBroken(
             f"{folder} is not an evidence bundle: it has no readable {MANIFEST}"
         ) from None
 
 
+def _content(place: Path, largest: int = _LARGEST_DOCUMENT) -> bytes:
+    """Return a file of a bundle. Raises OSError for a pipe, a link or a giant."""
+    with opened(place.parent) as root, file_below(root, place.name) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), place.name)
+    return content
+
+
 def read_facts(folder: Path) -> AttemptFacts:
     """Return the facts of a bundle. Raises BundleBroken."""
     try:
-        return _facts().validate_json((folder / "facts.json").read_bytes())
-    except (OSError, ValueError):
+        return _facts().validate_json(_content(folder / "facts.json"))
+    except _UNREADABLE:
         raise BundleBroken(f"{folder} has no readable facts.json") from None
 
 
@@ -260,6 +300,6 @@ def read_tree(folder: Path, name: str) -> Snapshot:
     Raises BundleBroken.
     """
     try:
-        return _tree().validate_json((folder / name).read_bytes())
-    except (OSError, ValueError):
+        return _tree().validate_json(_content(folder / name))
+    except _UNREADABLE:
         raise BundleBroken(f"{folder} has no readable {name}") from None

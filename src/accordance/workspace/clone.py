@@ -22,6 +22,7 @@ from typing import Final
 from accordance.workspace.errors import UnknownBase, WorkspaceError
 from accordance.workspace.fetching import check_out, commit_rows, private_base
 from accordance.workspace.git import Git, git_directory, resolve
+from accordance.workspace.waiting import refuse_endless_files
 from accordance.workspace.withholding import Readable, Withheld, bounded_clone
 
 # Full paths, so that they do not depend on PATH.
@@ -96,7 +97,11 @@ def _full_clone(repository: Path, work: Path, commit: str) -> None:
     git = check_out(repository, work, commit)
     for row in commit_rows(git, commit):
         source = repository / row.name
-        if row.is_submodule and git_directory(source) is not None:
+        if not row.is_submodule:
+            continue
+        directory = git_directory(source)
+        if directory is not None:
+            refuse_endless_files(directory)
             _full_clone(source, work / row.name, row.object_id)
 
 

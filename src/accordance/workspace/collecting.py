@@ -7,18 +7,21 @@ on a copy of what was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from threading import Event
 
+from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
-    WITH_TEST_REPORTS,
+    WITH_TEST_POLICY,
     AttemptFacts,
     ChangeSet,
     CommandRun,
     EntryKind,
+    HiddenRuns,
     IsolationLevel,
     Snapshot,
 )
@@ -26,25 +29,45 @@ from accordance.domain.findings import listed
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
 from accordance.domain.test_runs import missing_in_environment
-from accordance.workspace.base_tests import base_runs, lay_out_base
+from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
+from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
 from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.errors import (
     EnvironmentBroken,
     IsolationUnavailable,
+    WorkspaceChanging,
     WorkspaceError,
 )
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
+from accordance.workspace.laid_in import LaidIn, hidden_files
+from accordance.workspace.leaving import tree_left
+from accordance.workspace.lines_reached import lines_reached
+from accordance.workspace.other_versions import (
+    loosened_in,
+    new_tests_on_old_source,
+    old_tests_on_new_source,
+    old_versions,
+)
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
 from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.snapshot import WalkLimits, take_snapshot
+from accordance.workspace.reruns import RerunPolicy, rerun
+from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
 from accordance.workspace.steering import steering_files
 from accordance.workspace.testing import TestRuns, lay_out, run_tests, without
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTestsRequest:
+    """Tests that no agent may see: the folder they lie in, and what runs them."""
+
+    folder: Path
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +84,16 @@ class AttemptSetting:
     """Where the tests see their copy, for isolation that can move it."""
     environment: TestEnvironment = field(default_factory=TestEnvironment)
     reach: WalkLimits = field(default_factory=WalkLimits)
+    test_reports: tuple[str, ...] = ()
+    """Patterns of files in which commands leave reports of their own."""
+    reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    traces_lines: bool = False
+    """Whether it is looked at which changed lines the tests run."""
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
+    given_tests: tuple[str, ...] = ()
+    """Patterns of tests that run as the base has them."""
+    hidden_tests: HiddenTestsRequest | None = None
     forbids: Callable[[str], bool] | None = None
     """Paths whose content an agent must not see in the output of tests."""
     stop: Event | None = None
@@ -82,6 +113,8 @@ class CollectedFacts:
     logs: tuple[Path, ...] = ()
     shown: tuple[Path | None, ...] = ()
     """What an agent may see of each log; None where it may see nothing."""
+    hidden_logs: tuple[Path, ...] = ()
+    """The output of hidden tests, which no agent may see."""
 
     @property
     def links(self) -> dict[str, str]:
@@ -95,6 +128,8 @@ def base_snapshot(workspace: Workspace) -> Snapshot:
     That is the fresh clone, or the base's files for work that was done elsewhere.
     """
     if workspace.pristine is not None:
+        if workspace.commit:
+            return base_like(workspace)
         return take_snapshot(workspace.pristine)
     return whole_tree(workspace)
 
@@ -117,16 +152,20 @@ def collect(
     git directory; runs the tests.
     """
     setting = setting or AttemptSetting()
+    needed = (request.folder, *setting.carry)
+    seen: SeenFiles = {}
+    is_read_here = after is None
     if after is None:
         setting.tell("reading the tree")
-        after = whole_tree(workspace, reach=setting.reach)
+        after = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
 
+    refuse_other_line_ends(workspace, before, after)
     began_as_our_clone = workspace.pristine is None or not workspace.commit
     changes = difference(
         before,
         after,
         evidence=request.folder,
-        ignored=BaseRules(workspace),
+        ignored=BaseRules(workspace, setting.carry),
         internals_known=began_as_our_clone,
     )
 
@@ -141,13 +180,35 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_TEST_REPORTS,
+        version=WITH_TEST_POLICY,
     )
 
     collected = CollectedFacts(facts, before, after, patch)
-    if not request.tests:
-        return collected
-    return _tested(workspace, collected, scratch, request, setting)
+    if request.tests or setting.hidden_tests is not None:
+        collected = _tested(workspace, collected, scratch, request, setting)
+    if is_read_here:
+        now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
+        _refuse_later_writes(after, now)
+    return collected
+
+
+def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
+    """Refuse a tree that is no longer the one that was judged.
+
+    Otherwise a verdict would be taken for one on what lies there now. Raises
+    WorkspaceChanging.
+    """
+    for earlier, later in (
+        (judged.entries, now.entries),
+        (judged.internals, now.internals),
+    ):
+        for path in sorted(earlier.keys() | later.keys()):
+            if earlier.get(path) != later.get(path):
+                raise WorkspaceChanging(
+                    f"{path} was changed while the tree was judged; something still "
+                    "runs there",
+                    way_out="end it and judge again",
+                )
 
 
 def _tested(
@@ -170,10 +231,22 @@ def _tested(
             bare_room = Room(place / "room", setting.appears_at, setting.readable)
             room = setting.environment.furnished(bare_room, level)
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
+            before = without(collected.before, request.folder)
+            given = bench.given_tests(before, collected.after)
+            bench = replace(bench, laid_in=given)
             results = bench.run(request.tests, tree, "judged")
             shown = bench.shown_logs(results, tree)
-            before = without(collected.before, request.folder)
             base_runs = bench.base_runs(results, before, collected.after)
+            hidden, hidden_logs = bench.hidden_runs(tree)
+            facts = replace(
+                facts,
+                runs=results.runs,
+                base_runs=base_runs,
+                given_tests=_changed_files(given, facts.changes),
+            )
+            facts = bench.with_reruns(facts, tree, before, collected.after)
+            facts = bench.with_other_versions(facts, tree, before, collected.after)
+            facts = bench.with_lines_reached(facts, tree, before, collected.after)
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
@@ -183,15 +256,29 @@ def _tested(
 
     facts = replace(
         facts,
-        runs=results.runs,
         tests_changed=results.changed,
         isolation=level,
-        base_runs=base_runs,
+        hidden=hidden,
     )
     lacking = missing_in_environment(facts)
     if lacking:
         facts = replace(facts, environment_broken=_what_is_lacking(lacking))
-    return replace(collected, facts=facts, logs=results.logs, shown=shown)
+    return replace(
+        collected,
+        facts=facts,
+        logs=results.logs,
+        shown=shown,
+        hidden_logs=hidden_logs,
+    )
+
+
+def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, ...]:
+    """The changed paths in whose place something else was laid in."""
+    changed = set()
+    for path in changes.paths():
+        if any(ours.stands_for(path) for ours in laid_in):
+            changed.add(path)
+    return tuple(sorted(changed))
 
 
 def _what_is_lacking(runs: Sequence[CommandRun]) -> str:
@@ -213,6 +300,39 @@ class _Bench:
     room: Room
     level: IsolationLevel
     setting: AttemptSetting
+    laid_in: tuple[LaidIn, ...] = ()
+
+    def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
+        """Return the tests that run as the base has them."""
+        patterns = self.setting.given_tests
+        if not patterns:
+            return ()
+        pins = Pins.of(patterns)
+        place = self.scratch / "given"
+        given = base_files(
+            self.workspace, before, after, lambda path: path in pins, place
+        )
+        return (given,)
+
+    def hidden_runs(self, tree: Snapshot) -> tuple[HiddenRuns | None, tuple[Path, ...]]:
+        """Run the tests that no agent may see. Raises WorkspaceError.
+
+        They are laid in for these runs alone: what other runs print may be shown.
+        """
+        request = self.setting.hidden_tests
+        if request is None or self._is_stopped:
+            return None, ()
+        if not self.level.confines:
+            raise WorkspaceError(
+                "hidden tests need isolation: without it, the code that is judged "
+                f"could read {request.folder}"
+            )
+        self.setting.tell("running the hidden tests")
+        quiet = replace(self, setting=replace(self.setting, tell=str))
+        hidden = hidden_files(request.folder)
+        laid_in = (*self.laid_in, hidden)
+        done = quiet.run(request.commands, tree, "hidden", laid_in=laid_in)
+        return HiddenRuns(hidden.files, done.runs), done.logs
 
     def run(
         self,
@@ -221,6 +341,9 @@ class _Bench:
         name: str,
         *,
         with_history: bool = True,
+        laid_in: Sequence[LaidIn] | None = None,
+        only: str = "",
+        traced: Collection[str] = (),
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
@@ -237,6 +360,7 @@ class _Bench:
             self.changes,
             self.scratch / name,
             carry=setting.carry,
+            laid_in=self.laid_in if laid_in is None else laid_in,
         )
         return run_tests(
             commands,
@@ -247,6 +371,9 @@ class _Bench:
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
+            report_files=setting.test_reports,
+            traced=traced,
         )
 
     def base_runs(
@@ -264,7 +391,11 @@ class _Bench:
         if is_stopped or not setting.compares_with_base or not commands:
             return ()
 
-        surroundings = {"isolation": self.level, "limits": asdict(setting.limits)}
+        surroundings = {
+            "isolation": self.level,
+            "limits": asdict(setting.limits),
+            "test_reports": setting.test_reports,
+        }
         known = base_runs(before, self.room, surroundings)
         cached = [known.read(command) for command in commands]
         runs = [run for run in cached if run is not None]
@@ -274,31 +405,104 @@ class _Bench:
             if run is None
         ]
         if unknown:
-            runs += self._run_on_base(unknown, before, after)
+            self.setting.tell("running the same tests on the base")
+            runs += self.run_on_base(unknown, before, after, "base").runs
             for run in runs:
                 known.keep(run)
         return tuple(runs)
 
-    def _run_on_base(
-        self, commands: Sequence[str], before: Snapshot, after: Snapshot
-    ) -> tuple[CommandRun, ...]:
+    def run_on_base(
+        self,
+        commands: Sequence[str],
+        before: Snapshot,
+        after: Snapshot,
+        name: str,
+        laid_in: Sequence[LaidIn] = (),
+        only: str = "",
+    ) -> TestRuns:
+        """Run commands on a copy of the base; none, if its files are not at hand."""
         setting = self.setting
-        setting.tell("running the same tests on the base")
-        place = self.scratch / "base"
-        copy = lay_out_base(self.workspace, before, after, place)
+        place = self.scratch / name
+        copy = lay_out_base(self.workspace, before, after, place, laid_in)
         if copy is None:
-            return ()
-        done = run_tests(
+            return TestRuns((), ())
+        return run_tests(
             commands,
             copy,
             self.room,
-            self.scratch / "base-runs",
+            self.scratch / f"{name}-runs",
             level=self.level,
             limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
+            only=only,
+            report_files=setting.test_reports,
         )
-        return done.runs
+
+    def with_reruns(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add what failing tests do when they are run again."""
+        policy = self.setting.reruns
+        if not policy.times or self._is_stopped:
+            return facts
+        self.setting.tell("running failed tests again, each alone")
+        numbers = count(1)
+
+        def on_head(command: str, test: str) -> TestRuns:
+            return self.run([command], tree, f"again-{next(numbers)}", only=test)
+
+        def on_base(command: str, test: str) -> TestRuns:
+            name = f"base-again-{next(numbers)}"
+            return self.run_on_base([command], before, after, name, only=test)
+
+        reruns = rerun(facts, policy, on_head, on_base)
+        return replace(facts, reruns=tuple(reruns))
+
+    @property
+    def _is_stopped(self) -> bool:
+        stop = self.setting.stop
+        return stop is not None and stop.is_set()
+
+    def with_lines_reached(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add which changed lines the tests run."""
+        if not self.setting.traces_lines or self._is_stopped:
+            return facts
+        self.setting.tell("looking which changed lines the tests run")
+        reached = lines_reached(self, facts, tree, before, after)
+        return replace(facts, lines_reached=reached)
+
+    def with_other_versions(
+        self,
+        facts: AttemptFacts,
+        tree: Snapshot,
+        before: Snapshot,
+        after: Snapshot,
+    ) -> AttemptFacts:
+        """Add what changed test files show beside the other version of the source."""
+        if self._is_stopped:
+            return facts
+        new_tests = new_tests_on_old_source(self, facts, before, after)
+        facts = replace(facts, new_tests=new_tests)
+        old = old_versions(self, facts.changes, before, after)
+        if old is None:
+            return facts
+        loosened = loosened_in(self.workspace, facts.changes, old, after)
+        return replace(
+            facts,
+            old_tests=old_tests_on_new_source(self, facts, old, tree),
+            loosened=tuple(loosened),
+        )
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.
@@ -321,7 +525,10 @@ class _Bench:
             path: entry for path, entry in tree.entries.items() if path not in forbidden
         }
         bounded = replace(tree, entries=permitted)
-        again = self.run(commands, bounded, "shown", with_history=False)
+        laid_in = [ours.without(forbidden) for ours in self.laid_in]
+        again = self.run(
+            commands, bounded, "shown", with_history=False, laid_in=laid_in
+        )
 
         logs = {}
         for run, log in zip(again.runs, again.logs, strict=True):

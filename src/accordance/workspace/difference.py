@@ -69,6 +69,7 @@ def difference(
         nested=after.nested,
         incomplete=before.incomplete or after.incomplete,
         internals_known=internals_known,
+        left_out=after.left_out,
     )
 
 

@@ -10,6 +10,7 @@ AccordanceError
     +-- UnfixedBase           a base that the agent could have moved
     |   +-- BasesDiffer       the named base is not the commit of the baseline
     +-- InvalidBaseline       a baseline that is unreadable, or within the agent's reach
+    +-- IncomparableTree      a sparse checkout, or a clone with other line ends
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
     +-- JudgeInReach          this process imports from the tree that it judges
@@ -81,6 +82,12 @@ class InvalidBaseline(WorkspaceError):
     """No baseline, one of another repository, or one within the agent's reach."""
 
     code = "invalid-baseline"
+
+
+class IncomparableTree(WorkspaceError):
+    """Git laid the tree out in another way than its base can be compared with."""
+
+    code = "incomparable-tree"
 
 
 class UnsafeName(WorkspaceError):

@@ -27,6 +27,7 @@ from accordance.workspace.names import folder_name
 from accordance.workspace.patching import LARGEST_PATCH, ReadablePatch, compare_patch
 
 LARGEST_LOG: Final = 16 << 20
+_LARGEST_ARTIFACT: Final = 256 << 20
 _CHUNK: Final = 1 << 20
 _MAX_OTHERS: Final = 1_000  # named as facts; the tree lists them all
 _EXIT_CODE: Final = re.compile(r"EXIT_CODE=(-?\d{1,9})\s*\Z")
@@ -153,6 +154,12 @@ def _exists(root: int, path: str) -> bool:
 
 def _file(root: int, path: str, name: ArtifactName, place: str) -> _Artifact:
     with file_below(root, path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > _LARGEST_ARTIFACT:  # perhaps only a hole, and hashing takes hours
+            problem = f"larger than {_LARGEST_ARTIFACT:,} bytes"
+            fact = ArtifactFact(name, place, exists=True, size=size, problem=problem)
+            return _Artifact(fact)
+
         content = file.read(LARGEST_PATCH + 1)
         digest = hashlib.sha256(content)
         size = len(content)

@@ -90,29 +90,47 @@ class Git:
 
         Raises GitFailed.
         """
+        cwd = self.work_tree or self.directory
+        return _run(command, self._places(), given, cwd)
+
+    def process(self, *command: str) -> subprocess.Popen[bytes]:
+        """Start a command that answers questions as long as it is asked."""
+        return subprocess.Popen(  # noqa: S603 - a fixed program with separate arguments
+            ("git", *_OPTIONS, *command),  # noqa: S607 - git is looked up on the path
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(self._places()),
+            cwd=self.work_tree or self.directory,
+        )
+
+    def _places(self) -> dict[str, str]:
         places = {"GIT_DIR": os.fspath(self.directory)}
         if self.work_tree is not None:
             places["GIT_WORK_TREE"] = os.fspath(self.work_tree)
         if self.index is not None:
             places["GIT_INDEX_FILE"] = os.fspath(self.index)
-        return _run(command, places, given, cwd=self.work_tree or self.directory)
+        return places
 
     def text(self, *command: str) -> str:
         """Run a command and return its output as text, for output of one line."""
         return self(*command).decode("utf-8", "replace").strip()
 
 
+def _environment(places: Mapping[str, str]) -> dict[str, str]:
+    search_path = os.environ.get("PATH", os.defpath)
+    return {"PATH": search_path, **_ENVIRONMENT, **places}
+
+
 def _run(
     command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: Path
 ) -> bytes:
-    search_path = os.environ.get("PATH", os.defpath)
-    environment = {"PATH": search_path, **_ENVIRONMENT, **places}
     try:
         result = subprocess.run(  # noqa: S603 - a fixed program with separate arguments
             ("git", *_OPTIONS, *command),  # noqa: S607 - git is looked up on the path, as everywhere
             input=given,
             capture_output=True,
-            env=environment,
+            env=_environment(places),
             cwd=cwd,
             timeout=TIMEOUT,
             check=False,

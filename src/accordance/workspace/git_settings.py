@@ -106,6 +106,19 @@ def programs(settings: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def programs_added(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the programs that git runs now and did not before, as text for people.
+
+    A hook with another content is another program.
+    """
+    changed = {
+        name: state for name, state in after.items() if before.get(name) != state
+    }
+    return programs(changed)
+
+
 def changed_settings(
     before: Mapping[str, str], after: Mapping[str, str]
 ) -> tuple[str, ...]:

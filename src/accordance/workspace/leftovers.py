@@ -15,13 +15,14 @@ from accordance.domain.facts import (
     Snapshot,
     beyond_caches,
 )
+from accordance.domain.left_out import LeftOut
 from accordance.workspace.branch import apply_patch
 from accordance.workspace.clone import Workspace
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import SET_ID_BITS, directories, parents
 from accordance.workspace.ignoring import BaseRules
+from accordance.workspace.leaving import tree_left
 from accordance.workspace.names import name_of
-from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import readable_patch
 
 
@@ -33,6 +34,7 @@ class Leftovers:
     patch: bytes
     tree: str  # git's id of the whole tree
     folders: tuple[str, ...] = ()  # the empty ones, which no patch can carry
+    left_out: tuple[LeftOut, ...] = ()  # what tools left: listed, and not carried
 
 
 def leftovers_in(
@@ -40,15 +42,16 @@ def leftovers_in(
     before: Snapshot,
     carry: Sequence[str] = (),
     after: Snapshot | None = None,
+    evidence: Sequence[str] = (),
 ) -> Leftovers | None:
     """Return what was left, or None where a patch could not carry all of it.
 
-    Ignored caches do not matter, unless tests `carry` them. `after` is the tree as it
-    is now, where it has been read already.
+    Caches and what the base ignores do not matter, unless tests `carry` it or it is
+    `evidence`. `after` is the tree as it is now, where it has been read already.
     """
     if after is None:
-        after = whole_tree(workspace)
-    differences = difference(before, after, ignored=BaseRules(workspace))
+        after = tree_left(workspace, before, (*carry, *evidence))
+    differences = difference(before, after, ignored=BaseRules(workspace, carry))
 
     needed = {change.path for change in beyond_caches(differences.ignored)}
     needed.update(_carried_paths(differences.ignored, carry))
@@ -61,11 +64,21 @@ def leftovers_in(
     patch = readable_patch(workspace, replace(differences, changes=changes))
     if patch.left_out:
         return None
-    return Leftovers(workspace.commit, patch.text, patch.tree, _empty_folders(after))
+    return Leftovers(
+        workspace.commit,
+        patch.text,
+        patch.tree,
+        _empty_folders(after),
+        after.left_out,
+    )
 
 
 def restore_leftovers(
-    left: Leftovers, workspace: Workspace, before: Snapshot, carry: Sequence[str] = ()
+    left: Leftovers,
+    workspace: Workspace,
+    before: Snapshot,
+    carry: Sequence[str] = (),
+    evidence: Sequence[str] = (),
 ) -> bool:
     """Apply it to a fresh clone of its base, and return whether the tree is the same.
 
@@ -77,7 +90,7 @@ def restore_leftovers(
         place = workspace.work / name_of(folder)
         place.mkdir(parents=True, exist_ok=True)
 
-    again = leftovers_in(workspace, before, carry)
+    again = leftovers_in(workspace, before, carry, evidence=evidence)
     if again is None:
         return False
     return again.tree == left.tree and again.folders == left.folders

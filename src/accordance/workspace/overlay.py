@@ -13,15 +13,27 @@ from dataclasses import replace
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.clone import Workspace
 from accordance.workspace.entries import directories
-from accordance.workspace.snapshot import WalkLimits, take_snapshot
+from accordance.workspace.snapshot import (
+    LeavingRule,
+    SeenFiles,
+    WalkLimits,
+    take_snapshot,
+)
 
 
-def whole_tree(workspace: Workspace, *, reach: WalkLimits | None = None) -> Snapshot:
+def whole_tree(
+    workspace: Workspace,
+    *,
+    reach: WalkLimits | None = None,
+    leaving: LeavingRule | None = None,
+    seen: SeenFiles | None = None,
+) -> Snapshot:
     """Return the agent's tree as it is now, completed by what was withheld.
 
+    What `leaving` names is left out, and what is as `seen` before is not read again.
     Raises WorkspaceChanging.
     """
-    agents_tree = take_snapshot(workspace.work, reach=reach)
+    agents_tree = take_snapshot(workspace.work, reach=reach, leaving=leaving, seen=seen)
     if workspace.withheld is None:
         return agents_tree
 

@@ -23,6 +23,7 @@ from accordance.domain.facts import (
 from accordance.domain.patch import read_patch
 from accordance.workspace.beneath import content_of, opened
 from accordance.workspace.clone import Workspace
+from accordance.workspace.converting import CheckIn, check_in
 from accordance.workspace.entries import is_executable
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git
@@ -70,8 +71,9 @@ def readable_patch(workspace: Workspace, changes: ChangeSet) -> ReadablePatch:
 
     git = workspace.base
     before = workspace.commit or _import(git, "", _files_before(shown, workspace))
-    with opened(workspace.work) as work:
-        after = _import(git, before, _edits(shown, work))
+    paths = [change.path for change in shown if change.after is not None]
+    with opened(workspace.work) as work, check_in(workspace, paths) as conversion:
+        after = _import(git, before, _edits(shown, work, conversion))
 
     text = git(*_DIFF, before, after, "--")
     tree = git.text("rev-parse", f"{after}^{{tree}}")
@@ -100,10 +102,12 @@ def _files_before(
     with opened(workspace.pristine) as pristine:
         for change in changes:
             if change.before is not None:
-                yield from _file_command(change.before, pristine)
+                yield from _file_command(change.before, pristine, CheckIn())
 
 
-def _edits(changes: Sequence[PathChange], work: int) -> Iterator[bytes]:
+def _edits(
+    changes: Sequence[PathChange], work: int, conversion: CheckIn
+) -> Iterator[bytes]:
     """Yield the commands of a change.
 
     Removals come first, so that nothing stands in the way of a new file.
@@ -115,19 +119,23 @@ def _edits(changes: Sequence[PathChange], work: int) -> Iterator[bytes]:
 
     for change in changes:
         if change.after is not None:
-            yield from _file_command(change.after, work)
+            yield from _file_command(change.after, work, conversion)
 
 
-def _file_command(entry: TreeEntry, root: int) -> Iterator[bytes]:
+def _file_command(entry: TreeEntry, root: int, conversion: CheckIn) -> Iterator[bytes]:
     """Yield the command of `git fast-import` that writes a file or a link."""
+    path = _quoted(entry.path)
     if entry.kind is EntryKind.SYMLINK:
         mode = b"120000"
         content = os.fsencode(name_of(entry.target))
     else:
         mode = b"100755" if is_executable(entry.mode) else b"100644"
         content = content_of(root, entry)
+        converted = conversion.kept(entry.path, content)
+        if converted is not None:
+            yield b"M %s %s %s\n" % (mode, converted.encode(), path)
+            return
 
-    path = _quoted(entry.path)
     yield b"M %s inline %s\ndata %d\n" % (mode, path, len(content))
     yield content
     yield b"\n"
@@ -171,14 +179,45 @@ def compare_patch(
 
     named = frozenset(text_of(name) for name in patch.touched)
     changed = changes.paths()
-    comparison = _compare_content(workspace, raw, real)
+    beside = frozenset(path for path in named if _is_left_out(path, changes))
+    comparison = _compare_content(workspace, raw, real, beside - changed)
+    missing = changed - named - _not_in_patches(changes, real)
+    extra = named - changed - beside - _bumped(changes)
     return PatchFacts(
         paths=tuple(sorted(named)),
-        missing=tuple(sorted(changed - named)),
-        extra=tuple(sorted(named - changed)),
+        missing=tuple(sorted(missing)),
+        extra=tuple(sorted(extra)),
         same_content=comparison.is_same,
         problem=comparison.problem,
     )
+
+
+def _is_left_out(path: str, changes: ChangeSet) -> bool:
+    """Whether a path is one that tools left: a patch may name it or not."""
+    return any(item.covers(path) for item in changes.left_out)
+
+
+def _not_in_patches(changes: ChangeSet, real: ReadablePatch) -> frozenset[str]:
+    """Return the paths that changed and that no patch has to show."""
+    left_out = frozenset(real.left_out)
+    paths: set[str] = set()
+    for change in changes.changes:
+        if change.path in left_out:
+            paths.update(change.paths)
+    return frozenset(paths)
+
+
+def _bumped(changes: ChangeSet) -> frozenset[str]:
+    """Return the submodules in which something changed.
+
+    A patch of git's shows such a change as another commit at the submodule's own path.
+    """
+    changed = changes.paths()
+    bumped = set()
+    for folder in changes.nested:
+        if any(path.startswith(f"{folder}/") for path in changed):
+            bumped.add(folder)
+    return frozenset(bumped)
 
 
 class _Comparison(NamedTuple):
@@ -189,15 +228,18 @@ class _Comparison(NamedTuple):
 
 
 def _compare_content(
-    workspace: Workspace, raw: bytes, real: ReadablePatch
+    workspace: Workspace, raw: bytes, real: ReadablePatch, beside: Iterable[str]
 ) -> _Comparison:
-    """Apply the patch to the base in a private index, and compare whole trees."""
+    """Apply the patch to the base in a private index, and compare whole trees.
+
+    What tools left `beside` the change counts for nothing.
+    """
     if real.left_out:
         problem = f"not compared: {real.left_out[0]} cannot be shown in a patch"
         return _Comparison(None, problem)
 
     try:
-        tree = _tree_after(workspace, raw, real.base)
+        tree = _tree_after(workspace, raw, real.base, beside)
     except GitFailed as failure:
         return _not_applied(failure)
 
@@ -207,7 +249,9 @@ def _compare_content(
     return _Comparison(is_same=True)
 
 
-def _tree_after(workspace: Workspace, raw: bytes, base: str) -> str:
+def _tree_after(
+    workspace: Workspace, raw: bytes, base: str, beside: Iterable[str]
+) -> str:
     """Return git's id of the tree that a patch leads to. Raises GitFailed."""
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
         git = Git(workspace.base.directory, Path(folder), Path(folder) / "index")
@@ -215,6 +259,9 @@ def _tree_after(workspace: Workspace, raw: bytes, base: str) -> str:
         if raw.strip():
             options = ("--cached", "--whitespace=nowarn", "--allow-empty")
             git("apply", *options, "-", given=raw)
+        names = b"\0".join(os.fsencode(name_of(path)) for path in beside)
+        if names:
+            git("update-index", "--force-remove", "-z", "--stdin", given=names)
         return git.text("write-tree")
 
 

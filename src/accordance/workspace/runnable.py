@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from typing import Final
 
 from accordance.contracts.pins import normal_path
@@ -14,6 +15,7 @@ from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, TreeEnt
 from accordance.workspace.entries import is_executable
 from accordance.workspace.isolation import Room, environment
 from accordance.workspace.judges_python import BARE_PROGRAMS
+from accordance.workspace.names import lies_in_any
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _LEFT_TO_THE_SHELL: Final = re.compile(r"[$`(){}*?\[\]!~<>|&;]")
@@ -27,10 +29,13 @@ _BUILT_IN: Final = frozenset(
 )
 
 
-def why_not_runnable(command: str, tree: Snapshot, room: Room) -> str:
+def why_not_runnable(
+    command: str, tree: Snapshot, room: Room, carry: Sequence[str] = ()
+) -> str:
     """Return why this command cannot be started in this tree, or an empty text.
 
-    Only the program it names first is looked for.
+    Only the program it names first is looked for. The folders that tests `carry` are
+    not in the base, and may not be there yet.
     """
     try:
         words = shlex.split(command)
@@ -51,6 +56,8 @@ def why_not_runnable(command: str, tree: Snapshot, room: Room) -> str:
         return _why_not_on_path(program, room)
     if program.startswith("/"):
         return _why_not_on_disk(program)
+    if lies_in_any(normal_path(program) or "", carry):
+        return ""
     return _why_not_in_tree(program, tree)
 
 

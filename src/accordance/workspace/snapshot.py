@@ -13,22 +13,26 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
+from accordance.domain.left_out import IGNORED, LeftOut
 from accordance.workspace.beneath import FILE, FOLDER, open_below, was_replaced
 from accordance.workspace.errors import WorkspaceChanging
 from accordance.workspace.names import text_of
 
 Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 Entries: TypeAlias = dict[str, TreeEntry]
+SeenFiles: TypeAlias = dict[str, tuple[Identity, TreeEntry]]
+"""The files of a walk, and what the kernel says of each. A walk adds to it."""
 
 GIT_DIRECTORY: Final = ".git"
 _READ_AT_ONCE: Final = 1 << 20  # files up to this size are read in one go
+_MAX_LISTED: Final = 20_000  # names in ignored folders, of a whole walk
 
 # What git itself changes in everyday work. Everything else in a git directory steers
 # git, so a change to it is a fact.
@@ -85,12 +89,36 @@ class WalkLimits:
     total_bytes: int = 64 << 30
 
 
-def take_snapshot(root: Path, *, reach: WalkLimits | None = None) -> Snapshot:
-    """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging."""
-    walk = _Walk(os.fspath(root), reach or WalkLimits())
+class LeavingRule(Protocol):
+    """Decides whether a walk passes an entry by, with all that is in it."""
+
+    def __call__(
+        self, path: str, *, is_folder: bool, holds: Callable[[str], bool]
+    ) -> str:
+        """Return why it is left out, or nothing.
+
+        `holds` tells whether the folder has a file of that name.
+        """
+        ...
+
+
+def take_snapshot(
+    root: Path,
+    *,
+    reach: WalkLimits | None = None,
+    leaving: LeavingRule | None = None,
+    seen: SeenFiles | None = None,
+) -> Snapshot:
+    """Walk the tree below `root` and describe every entry. Raises WorkspaceChanging.
+
+    What `leaving` names is only listed: it is neither opened nor hashed. `seen` holds
+    the files of an earlier walk: those that are the same are not hashed again.
+    """
+    walk = _Walk(os.fspath(root), reach or WalkLimits(), leaving, seen)
     walk.tree()
     nested = tuple(sorted(walk.nested))
-    return Snapshot(walk.entries, walk.internals, nested, walk.incomplete)
+    left_out = tuple(sorted(walk.left_out, key=lambda item: item.path))
+    return Snapshot(walk.entries, walk.internals, nested, walk.incomplete, left_out)
 
 
 class _LimitReached(Exception):
@@ -121,10 +149,20 @@ class _Walk:
     kernel.
     """
 
-    def __init__(self, root: str, reach: WalkLimits) -> None:
+    def __init__(
+        self,
+        root: str,
+        reach: WalkLimits,
+        leaving: LeavingRule | None,
+        seen: SeenFiles | None,
+    ) -> None:
         self.place = root
         self.root = -1
         self.reach = reach
+        self.leaving = leaving
+        self.seen: SeenFiles = {} if seen is None else seen
+        self.left_out: list[LeftOut] = []
+        self.listed = 0
         self.bytes = 0
         self.entries: Entries = {}
         self.internals: Entries = {}
@@ -168,6 +206,8 @@ class _Walk:
                     entries[path] = _not_seen(path, error)
                     continue
 
+                if self._is_left_out(descriptor, name, path, status):
+                    continue
                 if len(path) > max_length:
                     entries[path] = self._too_long(path)
                 elif stat.S_ISDIR(status.st_mode):
@@ -177,6 +217,56 @@ class _Walk:
                 else:
                     entries[path] = self._entry(descriptor, name, path, status)
         return folders
+
+    def _is_left_out(
+        self, parent: int, name: str, path: str, status: os.stat_result
+    ) -> bool:
+        """Whether an entry is passed by; if so, it is listed."""
+        if self.leaving is None:
+            return False
+
+        is_folder = stat.S_ISDIR(status.st_mode)
+
+        def holds(inner: str) -> bool:
+            return is_folder and _is_file(f"{name}/{inner}", parent)
+
+        why = self.leaving(path, is_folder=is_folder, holds=holds)
+        if not why:
+            return False
+
+        files: tuple[str, ...] = ()
+        if is_folder and why == IGNORED:
+            files = self._names_in(parent, name, path)
+        self.left_out.append(LeftOut(path, why, is_folder, files))
+        return True
+
+    def _names_in(self, parent: int, name: str, path: str) -> tuple[str, ...]:
+        """Return the paths of an ignored folder, as far as they are listed.
+
+        What is not listed is still left out.
+        """
+        names = []
+        waiting = [(name, path)]
+        while waiting and self.listed < _MAX_LISTED:
+            folder, prefix = waiting.pop()
+            try:
+                descriptor = open_below(parent, folder, FOLDER)
+            except OSError:
+                continue  # replaced, or not readable: of no effect either way
+            try:
+                with os.scandir(descriptor) as entries:
+                    for entry in entries:
+                        inner = f"{prefix}/{text_of(entry.name)}"
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append((f"{folder}/{entry.name}", inner))
+                        else:
+                            names.append(inner)
+                            self.listed += 1
+                        if self.listed >= _MAX_LISTED:
+                            break
+            finally:
+                os.close(descriptor)
+        return tuple(sorted(names))
 
     @contextmanager
     def _opened(
@@ -233,6 +323,11 @@ class _Walk:
         self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe a regular file by its hash, or say why it has none."""
+        identity = _identity(status)
+        earlier = self.seen.get(path)
+        if earlier is not None and earlier[0] == identity:
+            return earlier[1]
+
         mode = stat.S_IMODE(status.st_mode)
         size = status.st_size
         if size > self.reach.file_bytes:
@@ -244,7 +339,9 @@ class _Walk:
             raise _LimitReached(f"more than {self.reach.total_bytes:,} bytes")
 
         digest = _sha256(folder, name, status)
-        return TreeEntry(path, EntryKind.FILE, mode, size, digest)
+        entry = TreeEntry(path, EntryKind.FILE, mode, size, digest)
+        self.seen[path] = (identity, entry)
+        return entry
 
     def _git(self, descriptor: int, directory: _Folder) -> None:
         """Describe the steering files of a `.git`.
@@ -301,6 +398,14 @@ class _Walk:
         with self._opened(folder, self.internals) as (descriptor, names):
             for name in _STEERING_OBJECTS.intersection(names):
                 self._internal(descriptor, name, folder)
+
+
+def _is_file(name: str, parent: int) -> bool:
+    try:
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode)
 
 
 def _not_seen(path: str, error: OSError) -> TreeEntry:

@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from accordance.domain.facts import ChangeSet, SteeringFile
+from accordance.domain.facts import (
+    WITH_LEFT_OUT,
+    ChangeKind,
+    ChangeSet,
+    PathChange,
+    SteeringFile,
+)
+from accordance.workspace.shadowing import shadows
 
 # What files of these names steer, in whatever folder and letter case. Bundles store
 # these words and compare them: they must not change.
@@ -84,6 +91,9 @@ _FOLDERS: Final = {
     ".venv": "Python",
     "venv": "Python",
 }
+_LATER_NAMES: Final = {".pytest.toml": "pytest"}
+_TEST_FOLDERS: Final = frozenset(("tests", "test"))
+_NEW: Final = (ChangeKind.ADDED, ChangeKind.RENAMED, ChangeKind.TYPE)
 _WORKFLOWS: Final = (".github/workflows/", ".gitlab-ci", ".circleci/")
 
 
@@ -104,15 +114,43 @@ def steers(path: str) -> str:
     return ""
 
 
-def steering_files(changes: ChangeSet) -> tuple[SteeringFile, ...]:
+def steering_files(
+    changes: ChangeSet, version: int = WITH_LEFT_OUT
+) -> tuple[SteeringFile, ...]:
     """Return the changed files that steer a test run.
 
-    Both ends of a rename count, and so does a deletion.
+    Both ends of a rename count, and so does a deletion. `version` is that of the facts:
+    earlier ones knew fewer files.
     """
     files = []
     for change in changes.changes:
         for path in change.paths:
             steered = steers(path)
+            if version >= WITH_LEFT_OUT:
+                steered = steered or _steers_by_place(change, path)
             if steered:
                 files.append(SteeringFile(path, steered, change.kind))
     return tuple(files)
+
+
+def _steers_by_place(change: PathChange, path: str) -> str:
+    """Return what a file steers because of where it stands.
+
+    A module that was there before is part of the project, whatever it is called. An
+    empty `__init__.py` does nothing. Names that the first versions of facts did not know
+    are here, too.
+    """
+    after = change.after
+    is_new = after is not None and path == change.path and change.kind in _NEW
+    if is_new and shadows(path):
+        return f"Python: it takes the place of {shadows(path)}"
+
+    *folders, name = path.split("/")
+    later_name = _LATER_NAMES.get(name.casefold())
+    if later_name:
+        return later_name
+    is_in_tests = not _TEST_FOLDERS.isdisjoint(folders)
+    is_empty = after is not None and after.size == 0
+    if name == "__init__.py" and is_in_tests and not is_empty:
+        return "Python: it runs before the tests of its folder"
+    return ""

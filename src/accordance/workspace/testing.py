@@ -8,12 +8,14 @@ library in an ignored folder decides nothing.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Final
 
+from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
     ChangeKind,
     ChangeSet,
@@ -29,12 +31,15 @@ from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import directories, is_executable, parents, plain_mode
 from accordance.workspace.fetching import fetch
+from accordance.workspace.foreign_reporting import report_of_run, with_missing_report
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
+from accordance.workspace.laid_in import LaidIn
 from accordance.workspace.laying import lay_folders, lay_generated
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
+    read_lines_run,
     read_report,
     watched,
     watched_command,
@@ -55,6 +60,8 @@ class TestRuns:
     runs: tuple[CommandRun, ...]
     logs: tuple[Path, ...]
     changed: tuple[str, ...] = ()
+    lines: tuple[Mapping[str, set[int]] | None, ...] = ()
+    """Which lines each command ran of traced files; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +79,26 @@ def lay_out(
     target: Path,
     *,
     carry: Sequence[str] = (),
+    laid_in: Sequence[LaidIn] = (),
 ) -> JudgedTree:
     """Copy the judged tree to `target`.
 
-    `carry` names ignored folders that the tests need, such as node_modules. Raises
+    `carry` names ignored folders that the tests need, such as node_modules; `laid_in`
+    are files that stand in the copy whatever the agent left there. Raises
     WorkspaceChanging.
     """
     left_out = _left_out(changes, carry)
     kept = {
         path: entry for path, entry in after.entries.items() if path not in left_out
     }
+    for ours in laid_in:
+        kept = ours.over(kept)
 
     target.mkdir(parents=True)
     for path in _folders(after, kept, changes):
         folder = target / name_of(path)
         folder.mkdir(parents=True, exist_ok=True)
-    _copy_files(workspace, kept, target)
+    _copy_files(workspace, kept, target, laid_in)
     if workspace.commit:
         give_history(workspace, target)
 
@@ -108,24 +119,33 @@ def _left_out(changes: ChangeSet, carry: Sequence[str]) -> set[str]:
 
 
 def _copy_files(
-    workspace: Workspace, entries: Mapping[str, TreeEntry], target: Path
+    workspace: Workspace,
+    entries: Mapping[str, TreeEntry],
+    target: Path,
+    laid_in: Sequence[LaidIn],
 ) -> None:
     """Copy files and links, each from the tree that holds it. Raises WorkspaceChanging.
 
-    What was withheld from the agent lies in a folder of ours.
+    What was withheld from the agent, and what is laid in, lies in folders of ours.
     """
-    withheld = workspace.withheld
-    withheld_place = workspace.work if withheld is None else withheld.place
-    withheld_entries = {} if withheld is None else withheld.entries
+    sources = [(ours.place, ours.entries) for ours in reversed(laid_in)]
+    if workspace.withheld is not None:
+        sources.append((workspace.withheld.place, workspace.withheld.entries))
 
-    with opened(workspace.work) as work, opened(withheld_place) as ours:
+    with ExitStack() as stack:
+        work = stack.enter_context(opened(workspace.work))
+        roots = [stack.enter_context(opened(place)) for place, _ in sources]
         for path, entry in entries.items():
             place = target / name_of(path)
             if entry.kind is EntryKind.SYMLINK:
                 place.symlink_to(name_of(entry.target))
             elif entry.kind is EntryKind.FILE:
-                is_withheld = withheld_entries.get(path) is entry
-                copy_below(ours if is_withheld else work, entry, place)
+                holders = (
+                    root
+                    for root, (_, known) in zip(roots, sources, strict=True)
+                    if known.get(path) is entry
+                )
+                copy_below(next(holders, work), entry, place)
 
 
 def _as_copied(entry: TreeEntry) -> TreeEntry:
@@ -172,17 +192,24 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
     limits: CommandLimits | None = None,
     stop: Event | None = None,
     tell: Callable[[str], object] = str,
+    only: str = "",
+    traced: Collection[str] = (),
+    report_files: Sequence[str] = (),
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
     So no command can change what a later one sees, and a failure does not spare the
-    next. `judged` is used up: the last command gets it. Raises IsolationUnavailable.
+    next. `judged` is used up: the last command gets it. `only` is the id of a test to be
+    run alone, `traced` are the files whose lines are watched, `report_files` patterns of
+    files in which commands leave reports of their own. Raises IsolationUnavailable.
     """
     logs.mkdir(parents=True, exist_ok=True)
     last = len(commands)
+    reports = Pins.of(report_files)
     places = []
     runs = []
     changed: set[str] = set()
+    lines: list[Mapping[str, set[int]] | None] = []
 
     for number, command in enumerate(commands, 1):
         tell(f"running {command}")
@@ -190,29 +217,39 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         _furnish(room, judged.place, is_last=number == last)
         lay_folders(room, level)
         generated = lay_generated(room)
-        lay_reporters(room)
-        watched_room = watched(room)
+        lay_reporters(room, level, traced)
+        watched_room = watched(room, only)
         watched_room.prepare(level)
 
         log = logs / f"{number:02}.log"
         result = run(
-            watched_command(command, room),
+            watched_command(command, room, only),
             watched_room,
             log,
             level=level,
             limits=limits,
             stop=stop,
         )
-        report = read_report(watched_room)
-        missing = _missing_in(result.exit_code, command, log) if report is None else ""
-        runs.append(replace(result, command=command, report=report, missing=missing))
-        places.append(log)
         paths = difference(judged.snapshot, take_snapshot(room.work)).paths()
         ours = (*room.laid, *generated)
-        changed |= {path for path in paths if not lies_in_any(path, ours)}
+        new_files = {path for path in paths if not lies_in_any(path, ours)}
+        changed |= new_files
+        report = read_report(watched_room)
+        missing = ""
+        if report is None:
+            written = sorted(path for path in new_files if path in reports)
+            report = report_of_run(command, log, watched_room, level, written)
+        if report is None:
+            missing = _missing_in(result.exit_code, command, log)
+        runs.append(replace(result, command=command, report=report, missing=missing))
+        if traced:
+            lines.append(read_lines_run(watched_room))
+        places.append(log)
 
     named = sorted(changed)[:_MAX_NAMED]
-    return TestRuns(tuple(runs), tuple(places), tuple(named))
+    if report_files:
+        runs = with_missing_report(runs, report_files)
+    return TestRuns(tuple(runs), tuple(places), tuple(named), tuple(lines))
 
 
 def _missing_in(exit_code: int, command: str, log: Path) -> str:

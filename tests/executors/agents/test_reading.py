@@ -67,6 +67,7 @@ def test_codex_is_configured_in_toml() -> None:
             settings |= tomllib.loads(value)
     assert settings["mcp_servers"]["accordance"]["args"][1] == "say \"it\"\n'now'"
     assert settings["mcp_servers"]["accordance"]["required"] is True
+    assert settings["web_search"] == "disabled"
     assert words[words.index("-s") + 1] == "danger-full-access"
     alone = Codex().line(a_call(confined=False, tool=())).words
     assert alone[alone.index("-s") + 1] == "workspace-write"
@@ -106,6 +107,10 @@ CLAUDE = """
 {"type":"result","session_id":"c","is_error":false,"result":"done","structured_output":{"a":1},"num_turns":2,
 "usage":{"input_tokens":5,"cache_read_input_tokens":2,"cache_creation_input_tokens":1,"output_tokens":3}}
 """.replace(",\n", ",")
+CLAUDE_REFUSED = """
+{"type":"assistant","message":{"content":[{"type":"tool_use","name":"WebFetch"},{"type":"tool_use","name":"Bash"}]}}
+{"type":"result","is_error":false,"result":"done","permission_denials":[{"tool_name":"WebFetch"},{"tool_name":"Write"}]}
+"""
 
 
 @pytest.mark.parametrize(
@@ -163,6 +168,24 @@ CLAUDE = """
             "claude",
             '{"type":"result","is_error":true,"subtype":"success","result":"401"}',
             AgentReport(final="401", error="401", spending=Spending(calls=1)),
+        ),
+        pytest.param(
+            "claude",
+            CLAUDE_REFUSED,
+            AgentReport(
+                final="done",
+                ended=True,
+                spending=Spending(calls=1),
+                tools=("Bash",),
+                refused_tools=("WebFetch", "Write"),
+            ),
+            id="claude lists the calls that were refused",
+        ),
+        pytest.param(
+            "opencode",
+            '{"type":"tool_use","part":{"tool":"webfetch","state":{"status":"error"}}}',
+            AgentReport(refused_tools=("webfetch",)),
+            id="opencode marks a refused call as an error",
         ),
         ("claude", "", AgentReport()),
         ("codex", '{"type":"turn.started"}', AgentReport()),

@@ -31,10 +31,11 @@ from sqlalchemy.types import Boolean, Float, Integer, LargeBinary
 
 from accordance.audit.verifying import verify_ledger
 from accordance.project.home import Home
+from accordance.store.columns import Json
 from accordance.store.opening import open_ledger
 from accordance.store.seals import CHAINS, CLOCK, UNSEALED
 from accordance.store.sql import SqlTransaction
-from accordance.store.tables import BLOBS, METADATA, TASK_EVENTS, Json
+from accordance.store.tables import BLOBS, METADATA, TASK_EVENTS
 from tests.conftest import fresh_database
 from tests.ledger.everything import everything
 from tests.ledger.project import Clock, Project

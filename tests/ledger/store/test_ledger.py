@@ -28,9 +28,9 @@ from accordance.errors import (
     LedgerBusy,
     LedgerUnavailable,
 )
+from accordance.store.columns import Words
 from accordance.store.failures import translated
 from accordance.store.opening import make_engine
-from accordance.store.tables import Words
 from tests.ledger.project import Project
 from tests.messages import PLAN, edge, node, plan, small_plan
 

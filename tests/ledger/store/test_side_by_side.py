@@ -21,7 +21,8 @@ from accordance.store.opening import open_ledger
 from accordance.work.inbox import answer
 from accordance.work.person_answers import PersonAnswer
 from accordance.work.receipts import Receipt
-from accordance.work.tasks import Taken, cancel, release, requeue, retry
+from accordance.work.taking import Taken
+from accordance.work.tasks import cancel, release, requeue, retry
 from tests.ledger.project import Clock, Project, asking, failing, idle, product
 from tests.messages import PLAN, Message, requirement
 from tests.plans import random_plan

@@ -35,7 +35,7 @@ from accordance.store.sql import SqlLedger, SqlTransaction
 from accordance.store.tables import METADATA
 from accordance.work.importing import import_plan
 from accordance.work.intake import submit
-from accordance.work.tasks import Taken, take_next
+from accordance.work.taking import Taken, take_next
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.unit.research import REGISTRY, answer, example, request, typed
 

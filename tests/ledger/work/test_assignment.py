@@ -14,7 +14,7 @@ from accordance.mcp.tools import Desk
 from accordance.project.home import Home
 from accordance.store.memory import MemoryLedger
 from accordance.work.assignment import assignment
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 from tests.ledger.project import Clock, Project
 from tests.messages import Message, changed, edge, node, plan
 

@@ -17,7 +17,7 @@ from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
 from accordance.errors import Conflict, NotFound
 from accordance.work.importing import Source, UnfitPlan, import_plan
-from accordance.work.tasks import NoTaskReason, Taken
+from accordance.work.taking import NoTaskReason, Taken
 from tests.ledger.project import Project
 from tests.messages import PLAN, changed, edge, node, plan, requirement, small_plan
 from tests.reviews import plan_review

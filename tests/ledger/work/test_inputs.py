@@ -14,7 +14,7 @@ from accordance.executors.agents.sockets import within
 from accordance.work.inbox import answer
 from accordance.work.inputs import look_at_inputs
 from accordance.work.person_answers import PersonAnswer, UnfitAnswer, Upload
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 from tests.ledger.project import Project, asking, product
 from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan
 

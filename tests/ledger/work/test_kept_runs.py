@@ -31,7 +31,8 @@ from accordance.work.run_log import (
     runs_in,
     spent_by_task,
 )
-from accordance.work.tasks import NoTaskReason, Taken, requeue, resume
+from accordance.work.taking import NoTaskReason, Taken
+from accordance.work.tasks import requeue, resume
 from tests.ledger.audit.test_verifying import _below
 from tests.ledger.project import Project
 from tests.messages import PLAN, small_plan

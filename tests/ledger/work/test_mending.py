@@ -11,7 +11,7 @@ from accordance.domain.lifecycle import Counters
 from accordance.domain.records import Rules
 from accordance.executors.protocol import ASKED_AGAIN, MODEL_CALL
 from accordance.runtime.bad_answers import record_bad_answers
-from accordance.work.tasks import Taken
+from accordance.work.taking import Taken
 from tests.ledger.project import Project, failing
 from tests.ledger.work.test_work import GARBAGE, checked_plan, wide_plan
 

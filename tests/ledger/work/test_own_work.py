@@ -17,7 +17,7 @@ from accordance.work.own_work import (
     maker_of,
     must_have_others_review,
 )
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 from tests.ledger.project import Project
 from tests.ledger.work.test_kept_runs import told
 from tests.messages import PLAN, edge, node, plan

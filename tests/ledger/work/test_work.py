@@ -20,12 +20,11 @@ from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.work.arrivals import TaskUnnamed
 from accordance.work.intake import submit
+from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
+from accordance.work.taking import NoTaskReason, Taken, take_next
 from accordance.work.tasks import (
-    LEASE_SECONDS,
-    NoTaskReason,
-    Taken,
     cancel,
     dead_letters,
     extend,
@@ -33,7 +32,6 @@ from accordance.work.tasks import (
     requeue,
     resume,
     retry,
-    take_next,
 )
 from tests.ledger.project import Project, asking, encoded, failing, idle, product
 from tests.messages import PLAN, Message, changed, edge, node, plan, small_plan

@@ -14,9 +14,9 @@ from accordance.domain.escalation import (
     FAST_TRACKS,
     LEVELS,
     LadderPosition,
+    LadderStep,
     Level,
     NextAction,
-    Step,
     next_step,
     tiers_of,
 )
@@ -45,25 +45,25 @@ STANDING = LadderPosition(
 @pytest.mark.parametrize(
     ("change", "step"),
     [
-        pytest.param({"attempt": 1}, Step(Level.RETRY), id="attempts left"),
-        pytest.param({}, Step(Level.MODEL_UPGRADE, 2), id="none left: the next tier"),
-        pytest.param({"model_tier": 2}, Step(Level.MODEL_UPGRADE, 1), id="and the next"),
-        pytest.param({"allowed_tiers": frozenset((3, 1))}, Step(Level.MODEL_UPGRADE, 1), id="a tier may be left out"),
-        pytest.param({"model_tier": 1}, Step(Level.ROLE_ESCALATION), id="no stronger model"),
-        pytest.param({"model_tier": None}, Step(Level.ROLE_ESCALATION), id="a model nobody knows"),
-        pytest.param({"model_tier": 1, "higher_role": False}, Step(Level.DEAD_LETTER), id="nothing left"),
-        pytest.param({"level": Level.MODEL_UPGRADE, "model_tier": 2}, Step(Level.MODEL_UPGRADE, 1), id="on the level, further"),
-        pytest.param({"attempt": 1, "same_error_count": 2}, Step(Level.MODEL_UPGRADE, 2), id="the same error again"),
-        pytest.param({"attempt": 1, "same_error_count": 2, "repeat_threshold": 3}, Step(Level.RETRY), id="not often enough"),
-        pytest.param({"same_error_count": 2, "level": Level.MODEL_UPGRADE}, Step(Level.ROLE_ESCALATION), id="the same error leaves its level"),
-        pytest.param({"same_error_count": 2, "level": Level.ROLE_ESCALATION}, Step(Level.DEAD_LETTER), id="the same error, no role left"),
-        pytest.param({"level": Level.HUMAN}, Step(Level.HUMAN), id="a person has it"),
-        pytest.param({"level": Level.DEAD_LETTER, "attempt": 1}, Step(Level.DEAD_LETTER), id="given up is given up"),
-        pytest.param({"level": Level.HUMAN, "human_resolved": True}, Step(Level.RETRY), id="a person resolved it"),
-        pytest.param({"level": Level.HUMAN, "human_resolved": False}, Step(Level.DEAD_LETTER), id="a person could not"),
+        pytest.param({"attempt": 1}, LadderStep(Level.RETRY), id="attempts left"),
+        pytest.param({}, LadderStep(Level.MODEL_UPGRADE, 2), id="none left: the next tier"),
+        pytest.param({"model_tier": 2}, LadderStep(Level.MODEL_UPGRADE, 1), id="and the next"),
+        pytest.param({"allowed_tiers": frozenset((3, 1))}, LadderStep(Level.MODEL_UPGRADE, 1), id="a tier may be left out"),
+        pytest.param({"model_tier": 1}, LadderStep(Level.ROLE_ESCALATION), id="no stronger model"),
+        pytest.param({"model_tier": None}, LadderStep(Level.ROLE_ESCALATION), id="a model nobody knows"),
+        pytest.param({"model_tier": 1, "higher_role": False}, LadderStep(Level.DEAD_LETTER), id="nothing left"),
+        pytest.param({"level": Level.MODEL_UPGRADE, "model_tier": 2}, LadderStep(Level.MODEL_UPGRADE, 1), id="on the level, further"),
+        pytest.param({"attempt": 1, "same_error_count": 2}, LadderStep(Level.MODEL_UPGRADE, 2), id="the same error again"),
+        pytest.param({"attempt": 1, "same_error_count": 2, "repeat_threshold": 3}, LadderStep(Level.RETRY), id="not often enough"),
+        pytest.param({"same_error_count": 2, "level": Level.MODEL_UPGRADE}, LadderStep(Level.ROLE_ESCALATION), id="the same error leaves its level"),
+        pytest.param({"same_error_count": 2, "level": Level.ROLE_ESCALATION}, LadderStep(Level.DEAD_LETTER), id="the same error, no role left"),
+        pytest.param({"level": Level.HUMAN}, LadderStep(Level.HUMAN), id="a person has it"),
+        pytest.param({"level": Level.DEAD_LETTER, "attempt": 1}, LadderStep(Level.DEAD_LETTER), id="given up is given up"),
+        pytest.param({"level": Level.HUMAN, "human_resolved": True}, LadderStep(Level.RETRY), id="a person resolved it"),
+        pytest.param({"level": Level.HUMAN, "human_resolved": False}, LadderStep(Level.DEAD_LETTER), id="a person could not"),
     ],
 )  # fmt: skip
-def test_the_ladder(change: dict[str, int], step: Step) -> None:
+def test_the_ladder(change: dict[str, int], step: LadderStep) -> None:
     """Where red tests lead, from each standing."""
     assert next_step("CI_FAILED", replace(STANDING, **change)) == step  # type: ignore[arg-type]
 
@@ -74,7 +74,7 @@ def test_fast_tracks_ask_nothing_else(code: str, level: Level) -> None:
     assert (
         next_step(code, replace(STANDING, attempt=1))
         == next_step(code, STANDING)
-        == Step(level)
+        == LadderStep(level)
     )
 
 
@@ -91,17 +91,17 @@ def test_the_tables_agree() -> None:
 @pytest.mark.parametrize(
     ("reason", "change", "step"),
     [
-        pytest.param("MODEL_UNAVAILABLE", {}, Step(Level.MODEL_UPGRADE, 2), id="another model"),
-        pytest.param("MODEL_UNAVAILABLE", {"model_tier": 1}, Step(Level.HUMAN), id="no other model"),
-        pytest.param("SPLIT_REQUIRED", {}, Step(Level.HUMAN), id="too large for anybody"),
-        pytest.param("DEPENDENCY_MISSING", {}, Step(Level.HUMAN), id="nothing the agent could install"),
-        pytest.param("CI_FAILED", {"upgrades_at_once": True}, Step(Level.MODEL_UPGRADE, 2), id="a run that upgrades at once"),
-        pytest.param("CI_FAILED", {"upgrades_at_once": True, "model_tier": 1}, Step(Level.RETRY), id="the strongest tries again"),
-        pytest.param("CI_FAILED", {"attempt": 2, "model_tier": 1, "role_above": "executor"}, Step(Level.ROLE_ESCALATION, role="executor"), id="another role, by its name"),
+        pytest.param("MODEL_UNAVAILABLE", {}, LadderStep(Level.MODEL_UPGRADE, 2), id="another model"),
+        pytest.param("MODEL_UNAVAILABLE", {"model_tier": 1}, LadderStep(Level.HUMAN), id="no other model"),
+        pytest.param("SPLIT_REQUIRED", {}, LadderStep(Level.HUMAN), id="too large for anybody"),
+        pytest.param("DEPENDENCY_MISSING", {}, LadderStep(Level.HUMAN), id="nothing the agent could install"),
+        pytest.param("CI_FAILED", {"upgrades_at_once": True}, LadderStep(Level.MODEL_UPGRADE, 2), id="a run that upgrades at once"),
+        pytest.param("CI_FAILED", {"upgrades_at_once": True, "model_tier": 1}, LadderStep(Level.RETRY), id="the strongest tries again"),
+        pytest.param("CI_FAILED", {"attempt": 2, "model_tier": 1, "role_above": "executor"}, LadderStep(Level.ROLE_ESCALATION, role="executor"), id="another role, by its name"),
     ],
 )  # fmt: skip
 def test_what_the_same_agent_cannot_mend(
-    reason: str, change: dict[str, int], step: Step
+    reason: str, change: dict[str, int], step: LadderStep
 ) -> None:
     """With attempts left: a gap in what somebody can do is no reason to let them try again."""
     assert next_step(reason, replace(STANDING, **{"attempt": 1, **change})) == step  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def test_fail_codes_by_name() -> None:
         fail_code("CI_FAILD")
 
 
-def a_verdict(*findings: Finding, step: Step | None) -> Verdict:
+def a_verdict(*findings: Finding, step: LadderStep | None) -> Verdict:
     """A verdict with these findings."""
     checks = Checks(
         schema_valid=True, scope_clean=True, tests_passed=False, artifacts_complete=True, changed_files_match=True
@@ -154,7 +154,7 @@ ODD = Finding(Gate.STATUS, "MY_OWN", "the agent says that it failed (MY_OWN)")
 @pytest.mark.seed("003-11")
 def test_what_the_next_attempt_is_told() -> None:
     """Every finding in a line, with the way out where the code is known."""
-    assert feedback_for(a_verdict(RED, ODD, step=Step(Level.RETRY))) == (
+    assert feedback_for(a_verdict(RED, ODD, step=LadderStep(Level.RETRY))) == (
         "Your last attempt was not accepted: CI_FAILED.\n"
         "- exit code 1: make test [CI_FAILED] Fix the cause and run every test command again.\n"
         "- the agent says that it failed (MY_OWN) [MY_OWN]\n"
@@ -165,7 +165,7 @@ def test_it_is_told_compactly() -> None:
     """At most so many bytes, and how many findings are left out."""
     verdict = a_verdict(
         *(Finding(Gate.TESTS, "CI_FAILED", "ä" * 300) for _ in range(50)),
-        step=Step(Level.RETRY),
+        step=LadderStep(Level.RETRY),
     )
     told = feedback_for(verdict)
     assert len(told.encode()) <= 2000
@@ -175,16 +175,16 @@ def test_it_is_told_compactly() -> None:
 @pytest.mark.parametrize(
     ("step", "planned"),
     [
-        (Step(Level.RETRY), True),
-        (Step(Level.MODEL_UPGRADE, 2), True),
-        (Step(Level.ROLE_ESCALATION), True),
-        (Step(Level.HUMAN), False),
-        (Step(Level.DEAD_LETTER), False),
+        (LadderStep(Level.RETRY), True),
+        (LadderStep(Level.MODEL_UPGRADE, 2), True),
+        (LadderStep(Level.ROLE_ESCALATION), True),
+        (LadderStep(Level.HUMAN), False),
+        (LadderStep(Level.DEAD_LETTER), False),
         (None, False),
     ],
 )
 def test_there_is_a_plan_only_where_an_agent_has_the_next_move(
-    step: Step | None, planned: bool
+    step: LadderStep | None, planned: bool
 ) -> None:
     """A person or a dead letter needs none."""
     plan = retry_plan(a_verdict(RED, step=step), attempt=1)
@@ -201,7 +201,7 @@ def test_a_dead_letter_holds_what_is_needed_to_begin_again() -> None:
     """The task itself, the base, how it failed each time, what was asked; no two letters share an id."""
     letter = DeadLetter(
         task={"task_id": "t", "goal": "g"},
-        verdict=a_verdict(RED, step=Step(Level.DEAD_LETTER)),
+        verdict=a_verdict(RED, step=LadderStep(Level.DEAD_LETTER)),
         attempt=2,
         created_at="2026-01-01T12:00:00Z",
         base_commit="abc",

@@ -137,3 +137,14 @@ def test_a_test_command_nobody_tried() -> None:
     """An error, never a pass."""
     with pytest.raises(GateNotRun, match="no one has tried"):
         looked_at(replace(START, runnable={}))
+
+
+def test_hidden_tests_must_be_there() -> None:
+    """They are as good as any, where they can be run."""
+    hidden = a_task(hidden_tests={"folder": "issue-17"}, allowedTests=[])
+    missing = replace(START, hidden_tests_missing="there are no hidden tests at x")
+
+    assert preflight(Accepted(hidden), START)
+    assert [str(fault) for fault in preflight(Accepted(hidden), missing).reasons] == [
+        "tests: there are no hidden tests at x"
+    ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from accordance.domain.briefing import briefing
-from accordance.domain.escalation import Level, Step
+from accordance.domain.escalation import LadderStep, Level
 from accordance.domain.findings import Finding, Gate, with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Counters, State, Waiting
@@ -34,7 +34,7 @@ def found(
         checks=ALL_WELL,
         findings=(Finding(gate, code, "it is so", ("Which list?",)),),
         reason_code=code,
-        step=Step(level),
+        step=LadderStep(level),
         uses_attempt=uses_attempt,
     )
 
@@ -84,7 +84,7 @@ def test_a_person_is_told_which_role_could_do_it() -> None:
     """Nobody is given more rights by a ladder."""
     verdict = replace(
         found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.ROLE_ESCALATION),
-        step=Step(Level.ROLE_ESCALATION, role="executor"),
+        step=LadderStep(Level.ROLE_ESCALATION, role="executor"),
     )
     ask = rule_submission(verdict, FRESH, Fuses()).ask
     assert ask is not None

@@ -11,6 +11,7 @@ from accordance.domain.escalation import LadderPosition, Level
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under, terms_from, terms_to_json
+from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.domain.usage import Budget, Usage
 from accordance.errors import InvalidTerms
 from accordance.gates.running import verdict_on
@@ -32,6 +33,7 @@ TERMS = Terms(
     breaches=(Breach("POLICY_VIOLATION", "asked the network"),),
     own_tests=("make test",),
     submitted_by="accordance",
+    test_policy=TestPolicy(do_not_tell=Consequence.REFUSE),
 )
 
 

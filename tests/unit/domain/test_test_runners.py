@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.domain.test_runners import runners_of
+from accordance.domain.test_runners import foreign_runner, runners_of
 
 KNOWN = [
     ("pytest", ("pytest",)),
@@ -56,3 +56,31 @@ def test_a_runner_is_known_by_the_words_of_its_command(
 @pytest.mark.parametrize("command", PLAIN)
 def test_any_other_command_is_plain(command: str) -> None:
     assert runners_of(command) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "runner"),
+    [
+        ("go test -json ./...", "go"),
+        ("cd lib && CGO_ENABLED=0 go test -json", "go"),
+        ("go test ./...", ""),
+        ("go vet -json", ""),
+        ("cargo test --workspace", "cargo"),
+        ("cargo test -- --nocapture", ""),
+        ("cargo test -q", ""),
+        ("cargo build", ""),
+        ("npx jest --json", "jest"),
+        ("node_modules/.bin/jest --json --ci", "jest"),
+        ("jest", ""),
+        ("pnpm exec vitest run --reporter=json", "vitest"),
+        ("vitest run --reporter json", "vitest"),
+        ("vitest run", ""),
+        ("env A=1 go test -json", "go"),
+        ("make test", ""),
+        ("A=1", ""),
+        ("npx", ""),
+        ("", ""),
+    ],
+)
+def test_a_tool_that_prints_a_report_of_its_own(command: str, runner: str) -> None:
+    assert foreign_runner(command) == runner

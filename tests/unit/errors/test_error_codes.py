@@ -30,7 +30,7 @@ from accordance.errors import (
     UnknownRole,
     Unparseable,
 )
-from accordance.work.tasks import NoTaskReason
+from accordance.work.taking import NoTaskReason
 
 CLASSES = sorted(all_errors(), key=lambda error: error.__qualname__)
 

@@ -351,20 +351,22 @@ def test_the_filter_decides(
             if code == confine.LOAD:
                 loaded = data[value]
             else:
-                at += (
-                    yes
-                    if (
-                        loaded == value
-                        if code == confine.JUMP_EQUAL
-                        else loaded >= value
-                    )
-                    else no
-                )
+                holds = {
+                    confine.JUMP_EQUAL: loaded == value,
+                    confine.JUMP_GREATER_EQUAL: loaded >= value,
+                    confine.JUMP_ANY_BIT: bool(loaded & value),
+                }
+                at += yes if holds[code] else no
 
     assert decide(1)
     assert not decide(1, arch=0x40000003)
     assert not decide(confine.X32 + 1)
     assert not any(decide(call) for call in confine.REFUSED)
+    assert decide("clone", 0x11)
+    assert decide("unshare", 0x20000)
+    assert not decide("clone", confine.NEW_USER_NAMESPACE | 0x11)
+    assert not decide("unshare", confine.NEW_USER_NAMESPACE)
+    assert not decide("clone3")
     assert [decide("socket", family) for family in (1, 2, 17)] == [
         1 in families,
         2 in families,
@@ -424,6 +426,7 @@ def test_the_keeper_sees_processes_memory_and_disk(tmp_path: Path) -> None:
         assert child.pid in keeper.descendants(os.getpid())
         assert keeper.private_memory([child.pid, 2**22 + 1]) > 0
         child.kill()
+    assert keeper.shared_memory([os.getpid(), 2**22 + 1]) >= 0
     assert keeper.threads_of(os.geteuid()) > 0
     assert keeper.used_bytes(os.fspath(tmp_path)) > 0
     before = keeper.own_bytes([os.fspath(tmp_path)], [])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from accordance.domain.left_out import IGNORED, LeftOut
 from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.leftovers import leftovers_in, restore_leftovers
@@ -66,7 +67,6 @@ ACTS: dict[str, Callable[[Path], object]] = {
         lambda work: (work / "tools").rmdir(),
         write("tools"),
     ),
-    "ignored": both(write("build/out.o", NOISE), write("x.cache")),
     "evidence": both(
         write("artifacts/t/submit.json", b"{}"), write("artifacts/t/evidence/log.txt")
     ),
@@ -115,6 +115,24 @@ def test_the_same_tree_again(
     assert left is not None
     assert restore_leftovers(left, second, base_snapshot(second))
     assert shown(second) == shown(first)
+
+
+def test_what_the_base_ignores_is_listed_and_not_kept(
+    repository: Path, tmp_path: Path
+) -> None:
+    """It is no part of what is judged."""
+    first, second = (clone(repository, tmp_path / name) for name in ("first", "second"))
+    before = base_snapshot(first)
+    write("build/out.o", NOISE)(first.work)
+    write("x.cache")(first.work)
+    left = leftovers_in(first, before)
+    assert left is not None
+    assert left.patch == b""
+    assert left.left_out == (
+        LeftOut("build", IGNORED, is_folder=True, files=("build/out.o",)),
+        LeftOut("x.cache", IGNORED),
+    )
+    assert restore_leftovers(left, second, base_snapshot(second))
 
 
 def test_caches_matter_only_where_tests_need_them(

@@ -13,6 +13,7 @@ from accordance.workspace.clone import Workspace, clone
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.ignoring import BaseRules
+from accordance.workspace.lfs import pointer_to, read_pointer
 from accordance.workspace.patching import ReadablePatch, compare_patch, readable_patch
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.stage import git
@@ -178,3 +179,76 @@ def test_two_looks_at_one_attempt_do_not_meet(tmp_path: Path) -> None:
         workspace.base.directory, "for-each-ref", "--format=%(tree)", "refs/accordance"
     ).split()
     assert (len(first), len(both), patch.tree in both) == (1, 2, True)
+
+
+ATTRIBUTES = """\
+* text=auto
+*.bat eol=crlf
+*.txt working-tree-encoding=UTF-16LE
+*.py ident
+*.bin filter=lfs
+"""
+CONTENTS = {
+    "plain": b"one\r\ntwo\r\n",
+    "run.bat": b"echo 1\r\n",
+    "names.txt": "caf\u00e9\n".encode("utf-16-le"),
+    "broken.txt": b"\x00\xd8\x00",
+    "version.py": b"ID = '$Id: 0123 $'\n",
+    "bytes": b"\x00\r\n",
+    "as-it-is": b"one\ntwo\n",
+}
+
+
+def test_the_tree_is_what_git_would_commit(tmp_path: Path) -> None:
+    """Files are converted by the base's attributes; what git cannot convert stays as it is."""
+    source = repository(tmp_path / "r")
+    (source / ".gitattributes").write_text(ATTRIBUTES, "utf-8")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message=attributes")
+    workspace = clone(source, tmp_path / "attempt")
+    before = base_snapshot(workspace)
+    for path, content in CONTENTS.items():
+        (workspace.work / path).write_bytes(content)
+
+    patch = readable_patch(workspace, difference(before, take_snapshot(workspace.work)))
+    shown = workspace.base("ls-tree", patch.tree, "broken.txt").decode()
+    raw = git(workspace.work, "hash-object", "--no-filters", "broken.txt").strip()
+    assert raw in shown
+    (workspace.work / "broken.txt").unlink()
+    patch = readable_patch(workspace, difference(before, take_snapshot(workspace.work)))
+    git(workspace.work, "add", "--all")
+    assert patch.tree == git(workspace.work, "write-tree").strip()
+
+
+def test_a_file_of_lfs_becomes_its_pointer(tmp_path: Path) -> None:
+    """As its filter would make it, without running one; a pointer stays a pointer."""
+    source = repository(tmp_path / "r")
+    (source / ".gitattributes").write_text(ATTRIBUTES, "utf-8")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message=attributes")
+    workspace = clone(source, tmp_path / "attempt")
+    before = base_snapshot(workspace)
+    content = b"large\n" * 100
+    (workspace.work / "a.bin").write_bytes(content)
+    (workspace.work / "b.bin").write_bytes(pointer_to(content))
+
+    patch = readable_patch(workspace, difference(before, take_snapshot(workspace.work)))
+    kept = [workspace.base("show", f"{patch.tree}:{name}.bin") for name in "ab"]
+    assert kept == [pointer_to(content)] * 2
+    named = read_pointer(kept[0])
+    assert named is not None
+    assert named.size == len(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"version https://git-lfs.github.com/spec/v1\n",
+        b"oid sha256:" + b"0" * 64,
+        pointer_to(b"x") + b" " * 1024,
+    ],
+)
+def test_what_is_no_pointer(content: bytes) -> None:
+    """Only what Git LFS itself would write is taken for one."""
+    assert read_pointer(content) is None

@@ -505,3 +505,40 @@ def test_a_test_that_was_run_again_counts_by_its_last_run() -> None:
 
     assert report is not None
     assert [result.outcome for result in report.results] == [TestOutcome.PASSED]
+
+
+TWO_TESTS = """
+    import unittest
+
+    class It(unittest.TestCase):
+        def test_fails(self): self.fail()
+        def test_passes(self): pass
+"""
+OUTCOMES = {"test_fails": TestOutcome.FAILED, "test_passes": TestOutcome.PASSED}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_one_test_of_pytest_is_run_alone(tmp_path: Path, name: str) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+    only = f"test_it.py::It::{name}"
+
+    _, report = run(tmp_path, "-m", "pytest", "-q", BUILD_ONLY=only)
+
+    assert outcomes(report) == {name: OUTCOMES[name]}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_one_test_of_unittest_is_run_alone(tmp_path: Path, name: str) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+
+    _, report = run(tmp_path, "-m", "unittest", BUILD_ONLY=f"test_it.It.{name}")
+
+    assert outcomes(report) == {name: OUTCOMES[name]}
+
+
+def test_a_test_that_is_not_there_leaves_the_others(tmp_path: Path) -> None:
+    write(tmp_path, test_it=TWO_TESTS)
+
+    _, report = run(tmp_path, "-m", "pytest", "-q", BUILD_ONLY="test_it.py")
+
+    assert len(outcomes(report)) == 2

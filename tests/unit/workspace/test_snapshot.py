@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accordance.domain.facts import EntryKind
+from accordance.domain.left_out import IGNORED, LeftOut
 from accordance.workspace import snapshot as snapshots
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import UnsafeName, WorkspaceChanging
@@ -239,3 +241,47 @@ def test_a_task_id_that_is_a_path_is_refused(task_id: str) -> None:
     """No id leads out of the folder of artifacts."""
     with pytest.raises(UnsafeName, match="cannot name a folder"):
         folder_name(task_id)
+
+
+def test_what_is_left_out_is_neither_opened_nor_hashed(tmp_path: Path) -> None:
+    """A hole of a terabyte, a pipe and a thousand files cost a look at their names."""
+    build = tmp_path / "build/deep"
+    build.mkdir(parents=True)
+    with (build / "hole").open("wb") as file:
+        file.truncate(1 << 40)
+    os.mkfifo(build / "pipe")
+    (build / "link").symlink_to("/")
+    (tmp_path / "kept").write_text("x", "utf-8")
+
+    def leaving(path: str, *, is_folder: bool, holds: Callable[[str], bool]) -> str:
+        return IGNORED if path == "build" and is_folder else ""
+
+    seen = take_snapshot(tmp_path, leaving=leaving)
+    assert set(seen.entries) == {"kept"}
+    assert seen.incomplete == ""
+    assert seen.left_out == (
+        LeftOut(
+            "build",
+            IGNORED,
+            is_folder=True,
+            files=("build/deep/hole", "build/deep/link", "build/deep/pipe"),
+        ),
+    )
+
+
+def test_the_names_in_ignored_folders_are_listed_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are left out all the same."""
+    monkeypatch.setattr(snapshots, "_MAX_LISTED", 3)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for number in range(5):
+            (tmp_path / name / str(number)).write_text("x", "utf-8")
+
+    def leaving(path: str, *, is_folder: bool, holds: Callable[[str], bool]) -> str:
+        return IGNORED
+
+    seen = take_snapshot(tmp_path, leaving=leaving)
+    assert {item.path for item in seen.left_out} == {"a", "b"}
+    assert sum(len(item.files) for item in seen.left_out) == 3

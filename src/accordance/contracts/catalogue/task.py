@@ -66,6 +66,16 @@ class TaskContext(Open):
     history: Annotated[Object | None, NotNull] = None
 
 
+class HiddenTests(Open):
+    """Tests that only the judge has, in a folder of `[judge] hidden_tests`.
+
+    The commands are those of the task, unless others are named here.
+    """
+
+    folder: Text
+    tests: Annotated[list[str] | None, NotNull] = None
+
+
 class TaskInput(Open):
     """A task for an agent."""
 
@@ -84,9 +94,15 @@ class TaskInput(Open):
     assumptions: Annotated[list[str] | None, NotNull] = None
     fail_to_pass: Annotated[list[str] | None, NotNull] = None  # ids of tests
     pass_to_pass: Annotated[list[str] | None, NotNull] = None
-    allow_no_change: Annotated[bool | None, NotNull] = (
-        None  # the work may be done already
+    # the work may be done already
+    allow_no_change: Annotated[bool | None, NotNull] = None
+    keeps_behaviour: Annotated[bool | None, NotNull] = (
+        None  # no test can tell the work: a refactoring
     )
+    given_tests: Annotated[_Patterns | None, NotNull] = None  # run as the base has them
+    hidden_tests: Annotated[HiddenTests | None, NotNull] = None
+    test_reports: Annotated[_Patterns | None, NotNull] = None  # JUnit's XML
+    may_change_tests: Annotated[_Patterns | None, NotNull] = None  # files, or ids
 
 
 def context_of(task: TaskInput, base: Context = NO_CONTEXT) -> Context:
@@ -148,6 +164,25 @@ def pins_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
                     expected="a pattern relative to the repository root",
                     actual=excerpt(pattern),
                 )
+
+
+def tests_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
+    """Tests that a task names by a path never lead out of their folder."""
+    for key in ("given_tests", "may_change_tests", "test_reports"):
+        for index, pattern in enumerate(_texts(message, key)):
+            if normal_path(pattern) is None:
+                yield _unsafe_test(f"$.{key}[{index}]", "repository root", pattern)
+
+    hidden = message.get("hidden_tests")
+    folder = hidden.get("folder") if isinstance(hidden, dict) else None
+    if isinstance(folder, str) and normal_path(folder) is None:
+        place = "folder of hidden tests"
+        yield _unsafe_test("$.hidden_tests.folder", place, folder)
+
+
+def _unsafe_test(path: str, root: str, actual: str) -> Violation:
+    expected = f"a path relative to the {root}"
+    return Violation("unsafe_path", path, expected, excerpt(actual))
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -247,6 +282,7 @@ TASK: Final = Contract(
         role_is_known,
         executors_are_known,
         pins_stay_inside,
+        tests_stay_inside,
         no_path_is_in_both,
         files_lie_inside_the_pins,
         pins_are_narrow,

@@ -27,7 +27,7 @@ from accordance.domain.research.constraints import merged, subject_of
 from accordance.domain.research.handoffs import KnownFacts, is_taken
 
 
-class Step(NamedTuple):
+class TakenHandoff(NamedTuple):
     """A handoff that is taken, with its position among all that were handed in."""
 
     position: int
@@ -45,7 +45,7 @@ class Workflow:
     """Handoffs that fit together."""
 
     request: AgentRequest
-    steps: tuple[Step, ...]
+    steps: tuple[TakenHandoff, ...]
     constraints: Mapping[str, tuple[object, ...]]  # by agent: everything it inherits
     notices: tuple[Notice, ...]
     answers: Mapping[str, JsonObject] = field(default_factory=dict)  # by agent
@@ -65,7 +65,7 @@ class Workflow:
         """The agents that have yet to answer, in the same order."""
         return tuple(agent for agent in self.agents if agent not in self.answers)
 
-    def steps_to(self, agent: str) -> tuple[Step, ...]:
+    def steps_to(self, agent: str) -> tuple[TakenHandoff, ...]:
         """The handoffs that an agent receives."""
         return tuple(step for step in self.steps if step.passing.receiver == agent)
 
@@ -101,13 +101,15 @@ def build_workflow(
     return Workflow(request, steps, constraints, notices, answers)
 
 
-def _taken_steps(handoffs: Sequence[Handoff], known: KnownFacts) -> tuple[Step, ...]:
+def _taken_steps(
+    handoffs: Sequence[Handoff], known: KnownFacts
+) -> tuple[TakenHandoff, ...]:
     """Return the handoffs whose condition, if they have one, holds."""
     steps = []
     for position, handoff in enumerate(handoffs):
         if is_taken(dump(handoff), known):
             passing = _passing(handoff, known.registry)
-            steps.append(Step(position, handoff, passing))
+            steps.append(TakenHandoff(position, handoff, passing))
     return tuple(steps)
 
 
@@ -120,7 +122,7 @@ def _passing(handoff: Handoff, registry: AgentRegistry) -> Passing:
 
 
 def _answers_of_participants(
-    steps: Sequence[Step], known: KnownFacts
+    steps: Sequence[TakenHandoff], known: KnownFacts
 ) -> dict[str, JsonObject]:
     participants = set()
     for step in steps:
@@ -133,7 +135,7 @@ def _answers_of_participants(
     }
 
 
-def _first_position(agent: str, steps: Sequence[Step]) -> int:
+def _first_position(agent: str, steps: Sequence[TakenHandoff]) -> int:
     """Return the position of the first handoff that an agent takes part in."""
     return next(
         step.position
@@ -145,7 +147,7 @@ def _first_position(agent: str, steps: Sequence[Step]) -> int:
 # -- what can be wrong with handoffs that are each accepted
 
 
-def _blocked(steps: Sequence[Step]) -> Iterator[Violation]:
+def _blocked(steps: Sequence[TakenHandoff]) -> Iterator[Violation]:
     """The sender's own checks pass."""
     for step in steps:
         for check in step.handoff.blocked_by:
@@ -155,7 +157,9 @@ def _blocked(steps: Sequence[Step]) -> Iterator[Violation]:
 
 
 def _answers_to_other_requests(
-    answers: Mapping[str, JsonObject], request: AgentRequest, steps: Sequence[Step]
+    answers: Mapping[str, JsonObject],
+    request: AgentRequest,
+    steps: Sequence[TakenHandoff],
 ) -> Iterator[Violation]:
     """Every answer is an answer to this request.
 
@@ -171,7 +175,7 @@ def _answers_to_other_requests(
 
 
 def _chain_violations(
-    steps: Sequence[Step], request: AgentRequest, registry: AgentRegistry
+    steps: Sequence[TakenHandoff], request: AgentRequest, registry: AgentRegistry
 ) -> Iterator[Violation]:
     """The handoffs form no cycle, and every agent comes after those it requires."""
     passings = [step.passing for step in steps]
@@ -203,7 +207,7 @@ def _fault_texts(fault: ChainFault) -> tuple[str, str]:
 
 
 def _without_time(
-    steps: Sequence[Step],
+    steps: Sequence[TakenHandoff],
     constraints: Mapping[str, tuple[object, ...]],
     answers: Mapping[str, JsonObject],
 ) -> Iterator[Violation]:
@@ -221,7 +225,7 @@ def _without_time(
 
 
 def _inherited_constraints(
-    request: AgentRequest, steps: Sequence[Step]
+    request: AgentRequest, steps: Sequence[TakenHandoff]
 ) -> dict[str, tuple[object, ...]]:
     """Return what each agent inherits: from the request, and along every path to it."""
     inherited: dict[str, tuple[object, ...]] = {}
@@ -244,8 +248,8 @@ def _requested_constraints(request: AgentRequest) -> list[object]:
     return [{name: value} for name, value in dump(request.constraints).items()]
 
 
-def _steps_by_receiver(steps: Sequence[Step]) -> dict[str, list[Step]]:
-    incoming: dict[str, list[Step]] = {}
+def _steps_by_receiver(steps: Sequence[TakenHandoff]) -> dict[str, list[TakenHandoff]]:
+    incoming: dict[str, list[TakenHandoff]] = {}
     for step in steps:
         incoming.setdefault(step.passing.receiver, []).append(step)
     return incoming
@@ -254,7 +258,9 @@ def _steps_by_receiver(steps: Sequence[Step]) -> dict[str, list[Step]]:
 # -- what is worth a warning
 
 
-def _not_taken(handoffs: Sequence[Handoff], steps: Sequence[Step]) -> Iterator[Notice]:
+def _not_taken(
+    handoffs: Sequence[Handoff], steps: Sequence[TakenHandoff]
+) -> Iterator[Notice]:
     taken = {step.position for step in steps}
     for position, handoff in enumerate(handoffs):
         if position not in taken:
@@ -265,7 +271,7 @@ def _not_taken(handoffs: Sequence[Handoff], steps: Sequence[Step]) -> Iterator[N
 
 def _dropped_constraints(
     request: AgentRequest,
-    steps: Sequence[Step],
+    steps: Sequence[TakenHandoff],
     inherited: Mapping[str, tuple[object, ...]],
 ) -> Iterator[Notice]:
     """Constraints of the sender that a handoff does not repeat; they apply anyway."""

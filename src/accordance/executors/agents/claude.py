@@ -172,6 +172,11 @@ def _report(result: Event, session: str | None, tools: list[str]) -> AgentReport
     typed = result.get("structured_output")
     has_failed = result.get("is_error") is not False
 
+    refused_tools = _tools_refused(result)
+    for name in refused_tools:
+        if name in tools:
+            tools.remove(name)
+
     return AgentReport(
         final=compact(typed) if isinstance(typed, dict) else text,
         ended=not has_failed,
@@ -179,7 +184,15 @@ def _report(result: Event, session: str | None, tools: list[str]) -> AgentReport
         session=session,
         spending=_spending(result),
         tools=tuple(tools),
+        refused_tools=refused_tools,
     )
+
+
+def _tools_refused(result: Event) -> tuple[str, ...]:
+    denials = result.get("permission_denials")
+    if not isinstance(denials, list):
+        return ()
+    return tuple(text_at(denial, "tool_name") for denial in denials)
 
 
 def _spending(result: Event) -> Spending:

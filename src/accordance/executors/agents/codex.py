@@ -121,6 +121,7 @@ def _settings(call: AgentCall) -> dict[str, object]:
         "model_provider": SERVER,
         f"model_providers.{SERVER}": provider,
         "shell_environment_policy.exclude": [_KEY_VARIABLE],
+        "web_search": "disabled",  # the provider would make it, outside every sandbox
     }
 
     if call.tool:

@@ -56,6 +56,7 @@ class AgentReport:
     session: str | None = None
     spending: Spending = field(default_factory=Spending)
     tools: tuple[str, ...] = ()  # tools used, in order
+    refused_tools: tuple[str, ...] = ()  # tools it called and was not allowed to use
 
 
 class AgentProgram(Protocol):

@@ -81,7 +81,8 @@ class Opencode:
         session = None
         has_ended = False
         spending = Spending()
-        tools = []
+        tools: list[str] = []
+        refused_tools: list[str] = []
 
         for event in events:
             session = text_at(event, "sessionID") or session
@@ -90,7 +91,10 @@ class Opencode:
             if kind == "text":
                 final = text_at(event, "part", "text")
             elif kind == "tool_use":
-                tools.append(text_at(event, "part", "tool"))
+                tool = text_at(event, "part", "tool")
+                status = text_at(event, "part", "state", "status")
+                calls = refused_tools if status == "error" else tools
+                calls.append(tool)
             elif kind == "step_finish":
                 has_ended = text_at(event, "part", "reason") == "stop"
                 spending += _step_spending(event)
@@ -104,6 +108,7 @@ class Opencode:
             session=session,
             spending=spending,
             tools=tuple(tools),
+            refused_tools=tuple(refused_tools),
         )
 
 

@@ -16,6 +16,7 @@ from accordance.executors.agents.submit_tool import SubmitTool
 from accordance.executors.opinion import by_contract
 from accordance.executors.programs import ProgramRun
 from accordance.executors.protocol import (
+    TOOLS,
     Assignment,
     Observation,
     RunLimits,
@@ -154,7 +155,8 @@ class AgentOutcome:
             "error": report.error[:_ERROR_KEPT],
         }
         yield Observation("agent", agent)
-        yield Observation("tools", {"used": list(report.tools)})
+        tools = {"used": list(report.tools), "refused": list(report.refused_tools)}
+        yield Observation(TOOLS, tools)
         yield Observation("model_calls", {"statuses": list(self.calls.statuses)})
 
         if self.calls.refusals:

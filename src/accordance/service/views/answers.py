@@ -12,10 +12,10 @@ from accordance.work.receipts import Receipt
 
 
 class AnswerView(View):
-    """What whoever hands in a message is told.
+    """The answer to a message.
 
-    The answer is kept in the ledger and said again to the same message, so keys that an older accordance wrote are shown
-    as they are.
+    It is kept in the ledger and given again to the same message, so keys that an older
+    accordance wrote are shown as they are.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -18,10 +18,12 @@ from accordance.errors import LedgerDamaged
 class View(BaseModel):
     """A frozen value that is shown as JSON.
 
-    A field without a default is always shown. One with a default is shown only where it was set, so that a reader can tell
-    "there is none" (null) from "this is not asked here" (absent).
+    A field without a default is always shown. A field with a default is shown only
+    where it was set, so that a reader can tell "there is none" (null) from "this is not
+    asked here" (absent).
 
-    Schemas are built when a view is first used: a command pays only for the views it shows.
+    Schemas are built when a view is first used: a command pays only for the views it
+    shows.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -31,7 +33,10 @@ class View(BaseModel):
     def _shows_what_accordance_writes(
         cls, fields: Any, build: ModelWrapValidatorHandler[Self]
     ) -> Self:
-        """What is shown comes from the ledger: what does not fit was put there by somebody else. Raises LedgerDamaged."""
+        """Blame the ledger for values that do not fit. Raises LedgerDamaged.
+
+        What is shown comes from the ledger, and accordance wrote none of these values.
+        """
         try:
             return build(fields)
         except ValidationError as error:

@@ -51,7 +51,7 @@ class ImportedPlanView(PlanView):
 
 
 class PlanDetailView(PlanView):
-    """A plan: how it stands, what it is held to, what was decided about it, what it has cost."""
+    """A plan: its state, its rules, what was decided about it, what it has cost."""
 
     states: dict[State, int]
     fuses: dict[str, Any]

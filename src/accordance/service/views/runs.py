@@ -72,7 +72,7 @@ class DeliverableView(View):
 
 
 class OutcomeView(View):
-    """What a plan has come to: what it has brought forth, what was decided, where to look."""
+    """What a plan has produced, what was decided, and where to look."""
 
     deliverables: tuple[DeliverableView, ...]
     verdicts: tuple[VerdictView, ...]

@@ -84,7 +84,7 @@ class ReviewView(View):
 
 
 class TaskEventView(View):
-    """Something that happened to a task; what it says beside that depends on the event."""
+    """Something that happened to a task; the details depend on the event."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -125,7 +125,7 @@ class ContractView(View):
 
 
 class AssignmentView(View):
-    """All that whoever does a task needs to know. What stands in `context` depends on the kind of work."""
+    """Everything needed to do a task; `context` depends on the kind of work."""
 
     kind: Literal["action", "review"]
     task: TaskBriefView

@@ -6,7 +6,7 @@ from accordance.service.views.base import View
 
 
 class FindingsView(View):
-    """What does not hold in the records of a plan; without a plan, in those of the ledger as a whole."""
+    """What does not hold in the records of a plan, or of the ledger as a whole."""
 
     plan_id: str | None
     holds: bool

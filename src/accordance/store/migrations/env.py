@@ -1,4 +1,4 @@
-"""Alembic's way in: it runs on the connection that `opening` hands over, and on nothing else."""
+"""Alembic's entry: it runs on the connection that `opening` hands over."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accordance.store.tables import METADATA
 
 
 def in_plain_types(kind: str, item: Any, _: object) -> str | Literal[False]:
-    """A migration says what lies in the database, not how our code of that day looks at it."""
+    """Render plain types: a migration describes the database, not our code."""
     return "sa.Text()" if kind == "type" and isinstance(item, TypeDecorator) else False
 
 

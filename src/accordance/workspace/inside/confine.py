@@ -64,6 +64,9 @@ MACHINES = {
         0xC000003E,
         {
             "socket": 41,
+            "clone": 56,
+            "unshare": 272,
+            "clone3": 435,
             "add_key": 248,
             "request_key": 249,
             "keyctl": 250,
@@ -97,6 +100,9 @@ MACHINES = {
         0xC00000B7,
         {
             "socket": 198,
+            "clone": 220,
+            "unshare": 97,
+            "clone3": 435,
             "add_key": 217,
             "request_key": 218,
             "keyctl": 219,
@@ -180,11 +186,14 @@ ALLOWED_IF_SHARED = {
     "sched_setaffinity": ITSELF,
     "sched_setattr": ITSELF,
 }
+NEW_USER_NAMESPACE = 0x10000000
 # Verdicts and instructions of the filter, and where it finds what it asks for.
 ALLOW = 0x7FFF0000
 REFUSE = 0x00050000 | 1  # 1 is EPERM
 LOAD = 0x20
+NOT_KNOWN = 0x00050000 | 38  # 38 is ENOSYS
 JUMP_EQUAL = 0x15
+JUMP_ANY_BIT = 0x45
 JUMP_GREATER_EQUAL = 0x35
 RETURN = 0x06
 NUMBER_AT = 0
@@ -219,6 +228,7 @@ def call_filter(
 
     for call in REFUSED:
         program += _if_call(numbers[call], ())
+    program += _no_namespaces(numbers)
     if shared:
         for call in REFUSED_IF_SHARED:
             program += _if_call(numbers[call], ())
@@ -228,6 +238,25 @@ def call_filter(
     allowed_families = [((FIRST, family),) for family in families]
     program += _if_call(numbers["socket"], allowed_families)
     program.append((RETURN, 0, 0, ALLOW))
+    return program
+
+
+def _no_namespaces(numbers: Mapping[str, int]) -> list[tuple[int, int, int, int]]:
+    """Return instructions that refuse new user namespaces.
+
+    In one of its own, a command could mount folders in memory that no limit counts. The
+    flags of clone3 cannot be seen, so it is unknown here, and clone is used instead.
+    """
+    program = []
+    for call in ("clone", "unshare"):
+        program += [
+            (JUMP_EQUAL, 0, 4, numbers[call]),
+            (LOAD, 0, 0, FIRST),
+            (JUMP_ANY_BIT, 0, 1, NEW_USER_NAMESPACE),
+            (RETURN, 0, 0, REFUSE),
+            (RETURN, 0, 0, ALLOW),
+        ]
+    program += [(JUMP_EQUAL, 0, 1, numbers["clone3"]), (RETURN, 0, 0, NOT_KNOWN)]
     return program
 
 

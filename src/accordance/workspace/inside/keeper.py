@@ -29,6 +29,8 @@ STATUS = 3
 CHUNK = 1 << 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
 BLOCK = 512
+KILOBYTE = 1024
+MEMORY_FILE = "/memfd:"
 METER_SECONDS = 0.1  # between measurements of memory, processes and disk
 KILL_SECONDS = 0.002  # between rounds of killing
 LIMITS = ("seconds", "memory_bytes", "processes", "output_bytes", "disk_bytes")
@@ -110,6 +112,44 @@ def private_memory(pids: list[int]) -> int:
             shared = int(pages[2])
             total += max(0, resident - shared)
     return total * PAGE
+
+
+def shared_memory(pids: list[int]) -> int:
+    """Return the bytes of memory that these processes share or only hold open.
+
+    Memory that several of them map counts once.
+    """
+    mapped = 0
+    for pid in pids:
+        resident = _kilobytes(f"/proc/{pid}/status", b"RssShmem:")
+        if resident:
+            share = _kilobytes(f"/proc/{pid}/smaps_rollup", b"Pss_Shmem:")
+            mapped += resident if share is None else share
+
+    held = sum(_blocks_of_memory_files(pids).values()) * BLOCK
+    return max(mapped * KILOBYTE, held)
+
+
+def _kilobytes(path: str, name: bytes) -> int | None:
+    """Return a number of a file of /proc; None where it cannot be read."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in _read(path).splitlines():
+            if line.startswith(name):
+                return int(line.split()[1])
+    return None
+
+
+def _blocks_of_memory_files(pids: list[int]) -> dict[int, int]:
+    """Return the size of each file without a name that lives in memory."""
+    blocks = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - texts
+                place = f"/proc/{pid}/fd/{name}"
+                if os.readlink(place).startswith(MEMORY_FILE):  # noqa: PTH115
+                    status = os.stat(place)  # noqa: PTH116
+                    blocks[status.st_ino] = status.st_blocks
+    return blocks
 
 
 def used_bytes(place: str) -> int:
@@ -289,7 +329,8 @@ class UsageMeter:  # pragma: no cover
         below = descendants(os.getpid())
         if len(below) > self.limits["processes"]:
             return "process_limit"
-        if private_memory(below) > self.limits["memory_bytes"]:
+        private = private_memory(below)
+        if private + shared_memory(below) > self.limits["memory_bytes"]:
             return "memory_limit"
 
         limit = self.limits["disk_bytes"]

@@ -11,7 +11,8 @@ beside this module and could write lines too. So canaries run between the tests;
 runner that was patched to say "passed" says it of them as well.
 
 This file is run by the interpreter of the tests, whichever that is. It keeps to what
-Python 3.8 knows and imports nothing of accordance.
+Python 3.8 knows and imports nothing of accordance. It is one file, however long,
+because a second module beside it could be shadowed by one of the tree.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # `typing` itself is slow to import, and this runs in every P
 
 _FILE = "BUILD_REPORT"
 _OWNER = "BUILD_REPORT_OWNER"  # the process whose run is reported
+_ONLY = "BUILD_ONLY"  # the id of the one test that is to be run
 _EVERY = 50  # tests between two rounds of canaries
 _MOST_TEXT = 4000  # characters kept of why a test failed
 
@@ -69,6 +71,8 @@ class Run:
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self.is_going = False
+        self.runner = ""
+        self.tracer: Tracer | None = None
         self.count = 0
 
     def begin(self, runner: str, version: str, *, is_part: bool = False) -> bool:
@@ -78,6 +82,7 @@ class Run:
         if self.is_going or is_nested:
             return False
         self.is_going = True
+        self.runner = runner
         os.environ[_OWNER] = str(_getpid())
         self.stream.emit("begin", runner=runner, version=version, part=is_part)
         return True
@@ -115,6 +120,8 @@ class Run:
 
     def end(self, status: int) -> None:
         """The run is over."""
+        if self.tracer is not None:
+            self.tracer.end()
         self.stream.emit("end", status=status)
         self.is_going = False
 
@@ -174,6 +181,15 @@ def _pytest_plugin(config_module: Any, run: Run) -> object:  # noqa: C901
             self.session = session
             if not hasattr(session, "obj"):
                 session.obj = None  # pytest 6 asks a test's parent for its module
+
+        @hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, config: Any, items: Any) -> None:
+            only = os.environ.get(_ONLY)
+            chosen = [item for item in items if item.nodeid == only]
+            others = [item for item in items if item.nodeid != only]
+            if chosen and others and self.is_reported:
+                config.hook.pytest_deselected(items=others)
+                items[:] = chosen
 
         @hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
@@ -366,6 +382,80 @@ def _unittest_id(test: Any) -> str:
     return str(identify() if callable(identify) else test)
 
 
+def hook_unittest_case(module: Any, report: Run) -> None:
+    """Run one test alone, if only one is to be run; canaries always.
+
+    pytest runs the tests of unittest, too, and chooses them itself.
+    """
+    only = os.environ.get(_ONLY)
+    if not only:
+        return
+    original = module.TestCase.run
+    canaries = [function for _, function, _ in _CANARIES]
+
+    def run(self: Any, result: Any = None) -> Any:
+        is_canary = getattr(self, "_testFunc", None) in canaries
+        is_chosen_here = report.is_going and report.runner == "unittest"
+        if is_chosen_here and not is_canary and self.id() != only:
+            return result
+        return original(self, result)
+
+    module.TestCase.run = run
+
+
+# -- which lines are run ----------------------------------------------------------------
+
+
+class Tracer:
+    """Reports each line of certain files when it is first run."""
+
+    def __init__(self, root: str, files: list[str], stream: Stream) -> None:
+        self._stream = stream
+        self._known: dict[str, str] = {}  # file names as Python has them
+        self._wanted = {os.path.join(root, name): name for name in files}  # noqa: PTH118
+        self._seen: set[tuple[str, int]] = set()
+
+    def start(self) -> None:
+        """Trace this thread, and every other that begins."""
+        import threading
+
+        threading.settrace(self.call)
+        sys.settrace(self.call)
+
+    def end(self) -> None:
+        """Say so if something else has traced the tests instead."""
+        if sys.gettrace() != self.call:
+            self._stream.emit("untraced")
+
+    def call(self, frame: Any, _event: str, _value: Any) -> Any:
+        """Follow the functions of the files that are looked at, and no others."""
+        name = frame.f_code.co_filename
+        if name not in self._known:
+            self._known[name] = self._wanted.get(os.path.realpath(name), "")
+        return self.line if self._known[name] else None
+
+    def line(self, frame: Any, event: str, _value: Any) -> Any:
+        """Report a line, once."""
+        if event == "line":
+            seen = (self._known[frame.f_code.co_filename], frame.f_lineno)
+            if seen not in self._seen:
+                self._seen.add(seen)
+                self._stream.emit("line", file=seen[0], line=seen[1])
+        return self.line
+
+
+def trace(run: Run) -> None:
+    """Trace the files that are named beside this one, if any are."""
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    try:
+        with open(os.path.join(here, "traced.json"), "rb") as file:  # noqa: PTH118, PTH123
+            traced = json.load(file)
+    except OSError:
+        return
+    run.tracer = Tracer(traced["root"], traced["files"], run.stream)
+    run.tracer.start()
+
+
 # -- the hooks ------------------------------------------------------------------------
 
 
@@ -411,11 +501,13 @@ def install() -> None:
     place = os.environ.get(_FILE)
     if place:
         run = Run(Stream(place))
+        trace(run)
         hooks = {
             "_pytest.config": lambda module: hook_pytest(module, run),
             "unittest.result": lambda module: UnittestReporter(
                 module.TestResult, run
             ).listen(),
+            "unittest.case": lambda module: hook_unittest_case(module, run),
         }
         sys.meta_path.insert(0, AfterImport(hooks))
     _load_the_next()

@@ -1,0 +1,112 @@
+"""Tests that a change made weaker: gone, skipped, loosened, or adapted to the change.
+
+A task that asks for another behaviour names the tests that may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from accordance.contracts.catalogue.task import TaskInput
+from accordance.contracts.pins import Pins
+from accordance.domain.facts import WITH_TEST_POLICY, AttemptFacts, ChangeKind
+from accordance.domain.test_assertions import GONE
+from accordance.domain.test_results import (
+    TestOutcome,
+    file_of,
+    is_test_of,
+    outcomes_of,
+)
+from accordance.domain.test_runs import comparison_with_base
+
+
+@dataclass(frozen=True, slots=True)
+class WeakenedTest:
+    """A test that proves less than it did."""
+
+    test: str
+    file: str  # as far as it is known; else the test
+    how: str
+
+
+def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, ...]:
+    """Every test that got weaker and that the task does not let change."""
+    permitted = Pins.of(task.may_change_tests or ())
+    weakened = []
+    for found in (
+        *_lost(facts),
+        *_removed(facts),
+        *_adapted(facts),
+        *_loosened(facts),
+    ):
+        is_named = found.test in (task.may_change_tests or ())
+        if not is_named and found.file not in permitted:
+            weakened.append(found)
+    return tuple(weakened)
+
+
+def _lost(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Tests that passed at the base, and do not run any more."""
+    comparison = comparison_with_base(facts)
+    is_of_today = facts.version >= WITH_TEST_POLICY
+    files = facts.changes.paths() if is_of_today else frozenset()
+    groups = (
+        ("passed before the change and are gone", comparison.removed),
+        ("passed before the change and are skipped now", comparison.pass_to_skip),
+    )
+    for how, tests in groups:
+        for test in tests:
+            yield WeakenedTest(test, _file_among(test, files), how)
+
+
+def _removed(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Files of given tests that are gone: they ran, and would be gone with the change."""
+    for change in facts.changes.changes:
+        path = change.old_path or change.path
+        is_gone = change.kind is ChangeKind.DELETED or bool(change.old_path)
+        if is_gone and path in facts.given_tests:
+            yield WeakenedTest(path, path, "given tests that were removed")
+
+
+def _adapted(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Tests that pass now, and whose old version passed at the base and fails now."""
+    comparison = comparison_with_base(facts)
+    still_pass = comparison.pass_to_pass
+    reports = [run.report for run in facts.old_tests.runs if run.report is not None]
+    sound = [report for report in reports if report.is_sound]
+    outcomes = outcomes_of(sound)
+    if not outcomes:
+        return
+
+    for test in still_pass:
+        file = _file_among(test, facts.old_tests.files)
+        is_of_changed_file = file in facts.old_tests.files
+        if is_of_changed_file and outcomes.get(test) is not TestOutcome.PASSED:
+            how = "pass only because they were changed: their old version fails"
+            yield WeakenedTest(test, file, how)
+
+
+def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Tests whose text asserts less than before.
+
+    A test that is gone from a file is told by the runs, where they were compared and ran
+    what the agent left.
+    """
+    is_compared = bool(facts.base_runs)
+    for loosening in facts.loosened:
+        ran_as_before = loosening.file in facts.given_tests
+        if loosening.how == GONE and is_compared and not ran_as_before:
+            continue
+        name = loosening.test.replace(".", "::")
+        test = f"{loosening.file}::{name}" if name else loosening.file
+        yield WeakenedTest(test, loosening.file, loosening.how)
+
+
+def _file_among(test: str, files: Collection[str]) -> str:
+    """The file of a test, by its id or among the files that could hold it."""
+    named = file_of(test)
+    if named in files:
+        return named
+    holders = [file for file in sorted(files) if is_test_of(test, file)]
+    return holders[0] if holders else named

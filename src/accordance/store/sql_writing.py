@@ -1,0 +1,237 @@
+"""When a transaction writes: each row once, and events at its very end."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, Table, select
+
+from accordance.domain.chain import ChainEntry, Head
+from accordance.errors import LedgerDamaged, NotFound
+from accordance.store import rows, signals, statements
+from accordance.store.ledger import Transaction
+from accordance.store.seals import Values, stored_rows
+from accordance.store.sql_nodes import ReadRows, UnwrittenRows
+from accordance.store.tables import BLOBS, LEDGER_EVENTS, PLANS, TASK_EVENTS
+
+_CHUNK: Final = 2000  # rows that are read or written at once
+_PIECES: Final = 8  # of blobs, a MiB each at most
+
+
+class SqlWriting(Transaction):
+    """A connection, and what is still to be written on it.
+
+    Where plans and tasks stand is written when the transaction ends, each row once.
+    Queries that look for rows by where they stand write first.
+    """
+
+    def __init__(self, connection: Connection, now: str) -> None:
+        super().__init__(now)
+        self._connection = connection
+        self._dialect = connection.dialect.name
+        self._read = ReadRows()
+        self._unwritten = UnwrittenRows()
+        self._kept_blobs: set[str] = set()
+
+    # -- writing
+
+    def finish(self) -> None:
+        """Write everything, at the end of the transaction.
+
+        The numbers of events come last. A transaction that takes some holds up all
+        others that want numbers until it commits, and waits for nothing any more.
+        """
+        self.flush()
+        entries = self._unwritten.entries
+        ledger_entries = self._unwritten.ledger_entries
+        self._unwritten.entries = []
+        self._unwritten.ledger_entries = []
+
+        count = len(entries) + len(ledger_entries)
+        if not count:
+            return
+        number = self._take_numbers(count)
+        if entries:
+            self._insert_events(TASK_EVENTS, entries, number)
+        if ledger_entries:
+            number += len(entries)
+            self._insert_events(LEDGER_EVENTS, ledger_entries, number)
+
+    def _take_numbers(self, count: int) -> int:
+        """Return the first of so many numbers, which no other transaction gets."""
+        statement = statements.TAKE_NUMBERS[self._dialect]
+        counter = self._connection.exec_driver_sql(statement, (count,)).first()
+        if counter is None:
+            raise LedgerDamaged("the counter of events is missing")
+        last: int = counter[0]
+        return last - count + 1
+
+    def _insert_events(
+        self, table: Table, entries: Iterable[ChainEntry], first_number: int
+    ) -> None:
+        names = statements.written_columns(table)
+        values = []
+        for number, entry in enumerate(entries, first_number):
+            row = {name: getattr(entry, name) for name in names}
+            row["number"] = number
+            values.append(row)
+        self._connection.execute(statements.insertion(table), values)
+
+    def flush(self) -> None:
+        """Write where plans and tasks stand."""
+        self._flush_tasks()
+        unwritten = self._unwritten.plans
+        self._unwritten.plans = {}
+        changes = rows.changes(rows.plan_row, unwritten, self._read.plans)
+        if changes:
+            self._connection.execute(statements.SAVE_PLAN, changes)
+
+    def _flush_tasks(self) -> None:
+        """Write where tasks stand: enough for queries that look for tasks."""
+        unwritten = self._unwritten.tasks
+        self._unwritten.tasks = {}
+        changes = rows.changes(rows.task_row, unwritten, self._read.tasks)
+        if changes:
+            self._connection.execute(statements.SAVE_NODE, changes)
+
+    # -- blobs
+
+    def keep(self, content: bytes) -> str:
+        sha256 = rows.hash_of(content)
+        if sha256 not in self._kept_blobs:
+            self._kept_blobs.add(sha256)
+            if self._keep_pieces(content):
+                self.written.blobs.append(sha256)
+        return sha256
+
+    def _keep_pieces(self, content: bytes) -> bool:
+        """Write a blob piece by piece; return whether it is new.
+
+        A driver copies what it is given several times, so of a large blob it is given
+        a piece at a time.
+        """
+        statement = statements.insertion_if_new(self._dialect, BLOBS)
+        for piece in rows.pieces_of(content):
+            is_new = self._connection.execute(statement, piece).rowcount
+            if not is_new:  # then all the other pieces are there too
+                return False
+        return True
+
+    def blob(self, sha256: str) -> bytes:
+        result = self._connection.execute(statements.BLOB, {"key": sha256})
+        pieces = result.scalars().all()
+        if not pieces:
+            raise NotFound("blob", sha256)
+        return b"".join(pieces)
+
+    def blobs(self) -> Iterator[tuple[str, str | None]]:
+        pieces = self._stream(statements.ALL_BLOBS, _PIECES)
+        for name, parts in groupby(pieces, key=itemgetter(0)):
+            yield name, _hash_of_pieces(parts)
+
+    # -- events
+
+    def add_entry(self, entry: ChainEntry) -> None:
+        self._unwritten.entries.append(entry)
+        self.save_plan(entry.plan_id, head=Head(seq=entry.seq, hash=entry.hash))
+
+    def add_old_entry(self, entry: ChainEntry) -> None:
+        """Add an event to a chain whose plan may be unreadable.
+
+        The head of the plan is not moved.
+        """
+        self._unwritten.entries.append(entry)
+
+    def entries(
+        self, plan_id: str, *, after: int = 0, limit: int | None = None
+    ) -> Iterator[ChainEntry]:
+        query = statements.EVENTS_AFTER.limit(limit)
+        keys = {"key": plan_id, "after": after}
+        written = map(rows.entry_from, self._connection.execute(query, keys))
+        unwritten = [
+            entry
+            for entry in self._unwritten.entries
+            if entry.plan_id == plan_id and entry.seq > after
+        ]
+        return islice(chain(written, unwritten), limit)
+
+    def entries_of(self, task_id: str) -> list[ChainEntry]:
+        result = self._connection.execute(statements.EVENTS_OF_TASK, {"key": task_id})
+        entries = [rows.entry_from(row) for row in result]
+        for entry in self._unwritten.entries:
+            if entry.task_id == task_id:
+                entries.append(entry)
+        return entries
+
+    def last_number(self) -> int:
+        return signals.last_number(self._connection)
+
+    # -- the ledger's own chain
+
+    def ledger_head(self) -> Head:
+        if self._dialect == "postgresql":
+            self._connection.execute(statements.HOLD_LEDGER_CHAIN)
+        return self.last_of_ledger()
+
+    def last_of_ledger(self) -> Head:
+        unwritten = self._unwritten.ledger_entries
+        if unwritten:
+            newest = unwritten[-1]
+            return Head(seq=newest.seq, hash=newest.hash)
+        last = self._connection.execute(statements.LEDGER_HEAD).first()
+        return Head() if last is None else Head(seq=last.seq, hash=last.hash)
+
+    def add_ledger_entry(self, entry: ChainEntry) -> None:
+        self._unwritten.ledger_entries.append(entry)
+
+    def ledger_entries(self) -> Iterator[ChainEntry]:
+        for row in self._stream(statements.ALL_LEDGER_EVENTS, _CHUNK):
+            yield rows.entry_from(row)
+        yield from self._unwritten.ledger_entries
+
+    # -- what `verify` reads
+
+    def plan_ids(self, table: Table = PLANS) -> set[str]:
+        self.flush()
+        query = select(table.c.plan_id).distinct()
+        return set(self._connection.execute(query).scalars())
+
+    def stored(self, table: Table, plan_id: str | None = None) -> Iterator[Values]:
+        self.flush()
+        query = stored_rows(table, self._dialect)
+        if plan_id is not None:
+            query = query.where(table.c.plan_id == plan_id)
+        for row in self._stream(query, _CHUNK):
+            yield tuple(row)
+
+    # -- helpers
+
+    def _insert_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
+        """Insert many rows, as the driver takes them."""
+        statement, as_parameters = statements.bulk(self._connection.dialect, table)
+        parameters = map(as_parameters, values)
+        while chunk := list(islice(parameters, _CHUNK)):
+            self._connection.exec_driver_sql(statement, chunk)
+
+    def _stream(self, query: Select[Any], at_once: int) -> Iterator[Row[Any]]:
+        """Yield rows, and read so many at once."""
+        options = {"yield_per": at_once}
+        with self._connection.execute(query, execution_options=options) as result:
+            yield from result
+
+
+def _hash_of_pieces(pieces: Iterable[Row[Any]]) -> str | None:
+    """Return the hash of a blob; None if a piece of it is missing."""
+    digest = hashlib.sha256()
+    is_whole = True
+    for number, piece in enumerate(pieces):
+        is_whole = is_whole and piece.part == number
+        content = piece.content
+        if not isinstance(content, bytes):  # it was changed from outside
+            content = str(content).encode()
+        digest.update(content)
+    return digest.hexdigest() if is_whole else None

@@ -1,0 +1,153 @@
+"""Trees that cannot be compared with their base as they are.
+
+Git can lay a base out in other ways than we do: only in part (a sparse checkout), with
+other line ends (core.autocrlf), or with the files that Git LFS keeps elsewhere. The
+last is put right; the others are refused with the way out, for no agent is to blame.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
+from accordance.workspace.beneath import content_of, copy_below, opened
+from accordance.workspace.clone import Workspace
+from accordance.workspace.converting import lfs_paths
+from accordance.workspace.errors import (
+    GitFailed,
+    IncomparableTree,
+    WorkspaceChanging,
+)
+from accordance.workspace.git import Git, git_directory
+from accordance.workspace.lfs import LARGEST_POINTER, read_pointer
+from accordance.workspace.names import name_of, text_of
+from accordance.workspace.snapshot import take_snapshot
+
+_NOT_CHECKED_OUT: Final = b"S "
+_LARGEST_TEXT: Final = 1 << 20
+_ENOUGH_FILES: Final = 2  # with other line ends; a single file says nothing
+
+
+def base_like(workspace: Workspace) -> Snapshot:
+    """Return the base's files as the judged tree would have them, had nobody changed it.
+
+    Files that Git LFS keeps are laid out in the base where they are in the judged tree.
+    Raises IncomparableTree for a sparse checkout.
+    """
+    pristine = workspace.pristine
+    if pristine is None or not workspace.commit:
+        raise ValueError("only a tree that was worked on in place is compared so")
+
+    _refuse_sparse(workspace)
+    before = take_snapshot(pristine)
+    laid_out = _lay_out_lfs(workspace, pristine, before)
+    if not laid_out:
+        return before
+    return replace(before, entries={**before.entries, **laid_out})
+
+
+def _refuse_sparse(workspace: Workspace) -> None:
+    """Refuse a tree of which git has left a part on purpose."""
+    directory = git_directory(workspace.work)
+    if directory is None:
+        return
+    try:
+        listing = Git(directory)("ls-files", "-t", "-z", "--cached")
+    except GitFailed:
+        return  # no index that git can read: the tree is compared as it is
+
+    missing = []
+    for row in listing.split(b"\0"):
+        if row.startswith(_NOT_CHECKED_OUT):
+            name = os.fsdecode(row.removeprefix(_NOT_CHECKED_OUT))
+            if not os.path.lexists(workspace.work / name):
+                missing.append(text_of(name))
+    if missing:
+        raise IncomparableTree(
+            f"this is a sparse checkout: {len(missing)} files of the base are not in "
+            f"the tree, such as {missing[0]}",
+            way_out="run `git sparse-checkout disable` and judge again",
+        )
+
+
+def _lay_out_lfs(
+    workspace: Workspace, pristine: Path, before: Snapshot
+) -> dict[str, TreeEntry]:
+    """Put files of Git LFS into the base, and return their entries.
+
+    A file is taken from the judged tree if it is what the base's pointer names, and
+    from nowhere else.
+    """
+    laid_out = {}
+    for path, entry in _pointed_to(workspace, pristine, before):
+        place = pristine / name_of(path)
+        copy = pristine.parent / "from-lfs"
+        try:
+            with opened(workspace.work) as work:
+                copy_below(work, entry, copy)
+        except WorkspaceChanging:
+            continue  # it is not laid out, or it is a change
+        copy.replace(place)
+        laid_out[path] = entry
+    return laid_out
+
+
+def _pointed_to(
+    workspace: Workspace, pristine: Path, before: Snapshot
+) -> Iterator[tuple[str, TreeEntry]]:
+    """Yield the files that pointers of the base name."""
+    small_files = {
+        path: entry
+        for path, entry in before.entries.items()
+        if entry.kind is EntryKind.FILE and entry.size <= LARGEST_POINTER
+    }
+    with opened(pristine) as root:
+        for path in sorted(lfs_paths(workspace, small_files.keys())):
+            entry = small_files[path]
+            pointer = read_pointer(content_of(root, entry))
+            if pointer is not None:
+                size, digest = pointer.size, pointer.sha256
+                yield path, replace(entry, size=size, sha256=digest)
+
+
+def refuse_other_line_ends(
+    workspace: Workspace, before: Snapshot, after: Snapshot
+) -> None:
+    """Refuse a tree in which every text file has other line ends than the base.
+
+    That is what a clone with core.autocrlf looks like. Where an agent has changed the
+    line ends of some files, others still have the base's.
+    """
+    pristine = workspace.pristine
+    if pristine is None or not workspace.commit:
+        return
+
+    converted = []
+    with opened(pristine) as base, opened(workspace.work) as work:
+        for path, entry in before.entries.items():
+            if entry.kind is not EntryKind.FILE or entry.size > _LARGEST_TEXT:
+                continue
+            now = after.entries.get(path)
+            if now is None or now.kind is not EntryKind.FILE:
+                continue
+            text = content_of(base, entry)
+            if b"\n" not in text or b"\r" in text or b"\0" in text:
+                continue
+            if now.sha256 == entry.sha256:
+                return
+            lines = text.count(b"\n")
+            if now.size == entry.size + lines and (
+                content_of(work, now) == text.replace(b"\n", b"\r\n")
+            ):
+                converted.append(path)
+
+    if len(converted) >= _ENOUGH_FILES:
+        raise IncomparableTree(
+            f"the text files of this tree have other line ends than the base, such as "
+            f"{converted[0]}: it is a clone with core.autocrlf",
+            way_out="judge a clone without it: git clone -c core.autocrlf=false",
+        )
