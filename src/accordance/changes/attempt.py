@@ -26,7 +26,7 @@ from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
-from accordance.domain.facts import Snapshot
+from accordance.domain.facts import IsolationLevel, Snapshot
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -36,6 +36,7 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.claims import is_prose
+from accordance.judging.environments import environment_for
 from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
 from accordance.judging.own_submission import Claim
@@ -49,7 +50,11 @@ from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
-from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.errors import (
+    EnvironmentBroken,
+    IsolationUnavailable,
+    WorkspaceError,
+)
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
@@ -149,6 +154,8 @@ class Workshop:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
             return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+        except EnvironmentBroken as error:
+            return RunOutcome(fault=Fault.ENVIRONMENT, text=str(error))
         except (AccordanceError, OSError) as error:
             return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
 
@@ -349,12 +356,19 @@ class CodingAttempt:
             workspace=workspace,
             before=base_snapshot(workspace),
             private=place / "private",
+            appears_at=self.shop.repository,
         )
 
     def check_preflight(self, tree: AttemptTree) -> None:
-        """Refuse a task that could not be judged in the end. Raises PreflightFailed."""
+        """Refuse a task that could not be judged in the end.
+
+        What its tests need is prepared now, before anybody works. Raises
+        PreflightFailed, EnvironmentBroken.
+        """
         task, gateway = self.job.asked.task, self.job.gateway
+        environment = environment_for(tree, task, gateway)
         room = Room(tree.private, readable=gateway.readable)
+        room = environment.furnished(room, IsolationLevel.BWRAP)
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={

@@ -363,6 +363,12 @@ def ran(**run: Any) -> Case:
             "no test was run: install bubblewrap",
             id="nothing could be run",
         ),
+        pytest.param(
+            a_case(facts=replace(FACTS, environment_broken="pytest is not installed")),
+            "ENVIRONMENT_BROKEN",
+            "pytest is not installed",
+            id="something that tests need is missing",
+        ),
     ],
 )  # fmt: skip
 def test_tests(case: Case, code: str, message: str) -> None:
