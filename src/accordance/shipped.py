@@ -7,6 +7,7 @@ from typing import Final
 
 AGENTS: Final = "agents.toml"
 GOLDEN: Final = "golden.toml"
+EVAL_TASKS: Final = "eval/tasks.toml"
 
 
 def shipped(name: str) -> str:

@@ -547,7 +547,7 @@ def test_settings_reach_the_tests(checkout: Checkout) -> None:
     bare = checkout.judge("--json", "--artifacts", checkout.place / "a")
     assert bare.json["reason_code"] == "CI_FAILED"
     (checkout.place / "accordance.toml").write_text(
-        f'[judge]\nreadable = ["{shelf}"]\ncarry = ["build"]\nenvironment = {{ COLOUR = "blue" }}\nseconds = 60\n'
+        f'[judge]\nreadable = ["{shelf}"]\ncarry = ["build"]\nenvironment.variables = {{ COLOUR = "blue" }}\nseconds = 60\n'
         'memory_mb = 512\nrepeat_threshold = 3\nisolation = "auto"\nmax_attempts = 2\n[tiers]\nours = 1\n',
         "utf-8",
     )

@@ -521,6 +521,33 @@ def test_what_was_done_is_kept_before_it_is_judged(
     assert [one.what for one in produced.seen] == ["agent", "kept"]
 
 
+def test_what_was_left_out_is_known_to_whoever_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not restored, and a forbidden path in it stays forbidden."""
+    shop, job = begun(tmp_path)
+    memory = Notebook()
+
+    def agent(work: Path, _: Callable[[bytes], Opinion]) -> RunOutcome:
+        (work / "src/app.py").write_text(FIXED)
+        (work / "build/secrets").mkdir(parents=True)
+        (work / "build/secrets/key").write_text("planted")
+        return RunOutcome(raw=hand_in(work))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(concluding, "judge_on", cut_off)
+        with pytest.raises(SystemExit):
+            shop.carry_out(job, a_choice(), agent, memory)
+    produced = shop.carry_out(
+        job, a_choice(), lambda *_: pytest.fail("it was run again"), memory
+    )
+    assert memory.kept["work"]["left_out"]
+    assert produced.judged is not None
+    verdict: Any = produced.judged["verdict"]
+    assert verdict["reason_code"] == "ROLE_POLICY_VIOLATION"
+    assert "build/secrets/key" in verdict["findings"][0]["message"]
+
+
 def test_work_on_another_base_is_done_again(tmp_path: Path) -> None:
     """The plan has moved on: what was kept would not land where it was made."""
     shop, job = begun(tmp_path)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
+from tests.pythons import environment_with
+
 Score: TypeAlias = Callable[[bool, bool], None]
 PROPERTY = "judged"
+
+
+@pytest.fixture(scope="session")
+def tests_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with pytest and xdist, for the tests of judged repositories."""
+    folder = tmp_path_factory.mktemp("environment") / "tests"
+    return environment_with(folder, "pytest", "pytest-xdist")
+
+
+@pytest.fixture
+def active_pytest(tests_environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment is active, as a person would have activated it."""
+    monkeypatch.setenv("PATH", f"{tests_environment}:{os.environ['PATH']}")
 
 
 @pytest.fixture

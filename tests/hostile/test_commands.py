@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import Ending, IsolationLevel
-from accordance.workspace.isolation import CommandLimits, Room
+from accordance.workspace.isolation import PYTHON, CommandLimits, Room
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
@@ -128,7 +127,7 @@ def test_the_command_is_contained(
         )
         room.prepare(level)
         before = take_snapshot(places.outside), take_snapshot(places.workspace)
-        command = f"{sys.executable} -B tests/hostile.py # {places.token}"
+        command = f"{PYTHON} -B tests/hostile.py # {places.token}"
         may_time_out = Ending.TIMED_OUT in hostile.endings
         limits = (
             LIMITS if may_time_out else replace(LIMITS, seconds=120)

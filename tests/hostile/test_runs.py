@@ -265,8 +265,10 @@ def _write(place: Path, text: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a cache of its own."""
+def own_surroundings(
+    tmp_path: Path, active_pytest: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each test has a cache of its own, and the environment is active."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

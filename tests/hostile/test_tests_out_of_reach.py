@@ -39,7 +39,9 @@ HIDDEN = {"hidden_tests": {"folder": "issue-17"}}
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(
+    tmp_path: Path, active_pytest: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each test has a cache of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

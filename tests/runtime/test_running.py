@@ -45,6 +45,7 @@ HELPLESS = {
     Fault.TOO_LONG,
     Fault.NOT_INSTALLED,
     Fault.NOT_ISOLATED,
+    Fault.ENVIRONMENT,
     Fault.OVER_BUDGET,
     Fault.REFUSED,
     Fault.UNPREPARED,

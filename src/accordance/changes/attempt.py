@@ -26,7 +26,7 @@ from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
 from accordance.domain.case import tests_of
-from accordance.domain.facts import Snapshot
+from accordance.domain.facts import IsolationLevel, Snapshot
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import Start, preflight
 from accordance.domain.records import TaskRecord
@@ -36,6 +36,7 @@ from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.claims import is_prose
+from accordance.judging.environments import environment_for
 from accordance.judging.hidden_tests import why_not_hidden
 from accordance.judging.judge import AttemptTree
 from accordance.judging.own_submission import Claim
@@ -49,7 +50,11 @@ from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
-from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.errors import (
+    EnvironmentBroken,
+    IsolationUnavailable,
+    WorkspaceError,
+)
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
@@ -57,7 +62,14 @@ from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
 from accordance.workspace.runnable import why_not_runnable
 
-__all__ = ["CodingAttempt", "Commission", "Do", "Workshop", "workshop_of"]
+__all__ = [
+    "CodingAttempt",
+    "Commission",
+    "Do",
+    "FinishedWork",
+    "Workshop",
+    "workshop_of",
+]
 
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
@@ -142,6 +154,8 @@ class Workshop:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
             return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+        except EnvironmentBroken as error:
+            return RunOutcome(fault=Fault.ENVIRONMENT, text=str(error))
         except (AccordanceError, OSError) as error:
             return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
 
@@ -162,7 +176,7 @@ def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     return Workshop(home, repository, workspace.base, isolation)
 
 
-class _FinishedWork(NamedTuple):
+class FinishedWork(NamedTuple):
     """The clone after the executor has run, and what the run produced."""
 
     tree: AttemptTree
@@ -196,8 +210,8 @@ class CodingAttempt:
         """Let the executor work in a fresh clone, and judge what it has left."""
         place = self.place
         try:
-            work = self._recalled_work(place) or self._new_work(place, do)
-            if not self._can_be_judged(work.produced):
+            work = self._recalled_work(place) or self.new_work(place, do)
+            if not self.can_be_judged(work.produced):
                 return work.produced
             try:
                 return self._judged(work)
@@ -210,7 +224,7 @@ class CodingAttempt:
             if place.exists():
                 discard(place)
 
-    def _can_be_judged(self, produced: RunOutcome) -> bool:
+    def can_be_judged(self, produced: RunOutcome) -> bool:
         """Whether there is a message, or an agent that left its work without one.
 
         An agent that has gone around the gate is judged however its run ended.
@@ -219,8 +233,11 @@ class CodingAttempt:
             return True
         return produced.fault is Fault.SILENT and not self.judge.takes_edits
 
-    def _new_work(self, place: Path, do: Do) -> _FinishedWork:
-        """Let the executor work, and keep what it has left."""
+    def new_work(self, place: Path, do: Do) -> FinishedWork:
+        """Let the executor work in a new clone, and keep what it has left.
+
+        Raises PreflightFailed, WorkspaceError.
+        """
         tree = self.fresh_tree(place, self.base())
         self.check_preflight(tree)
         tree = replace(tree, has_passed_preflight=True)
@@ -236,13 +253,13 @@ class CodingAttempt:
             produced = watch.report_in(do(work, opinion))
 
         # the answers of a model are kept already, call by call
-        if self._can_be_judged(produced) and not judge.takes_edits:
+        if self.can_be_judged(produced) and not judge.takes_edits:
             # what is kept is what is judged
             tree = replace(tree, after=self._tree_left(tree))
             keep_work(self.memory, tree, produced, self.job.gateway.carry)
-        return _FinishedWork(tree, draft, produced)
+        return FinishedWork(tree, draft, produced)
 
-    def _recalled_work(self, place: Path) -> _FinishedWork | None:
+    def _recalled_work(self, place: Path) -> FinishedWork | None:
         """The work of a run that was cut off, if it was done and still fits."""
         kept = recall_work(self.memory)
         if kept is None or self.job.head not in (None, kept.left.base):
@@ -261,7 +278,7 @@ class CodingAttempt:
             return None
         after = replace(self._tree_left(tree), left_out=kept.left.left_out)
         tree = replace(tree, after=after)
-        return _FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
+        return FinishedWork(tree, Draft(tree.workspace.work), kept.produced)
 
     def _tree_left(self, tree: AttemptTree) -> Snapshot:
         """Return the tree as the agent left it, without what tools left."""
@@ -272,7 +289,7 @@ class CodingAttempt:
     def _evidence(self) -> str:
         return evidence_folder(self.job.asked.task.task_id)
 
-    def _judged(self, work: _FinishedWork) -> RunOutcome:
+    def _judged(self, work: FinishedWork) -> RunOutcome:
         judge, produced = self.judge, work.produced
         message = produced.raw
         if not judge.takes_edits:
@@ -287,7 +304,7 @@ class CodingAttempt:
         raw, change = judge.conclude(work.tree, work.draft, message, options)
         return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
 
-    def _ended_in_prose(self, work: _FinishedWork, message: bytes) -> bool:
+    def _ended_in_prose(self, work: FinishedWork, message: bytes) -> bool:
         """Whether an agent did its work and ended in words, as most programs do.
 
         Its words become the summary, and accordance hands in from facts. Words without
@@ -339,12 +356,19 @@ class CodingAttempt:
             workspace=workspace,
             before=base_snapshot(workspace),
             private=place / "private",
+            appears_at=self.shop.repository,
         )
 
     def check_preflight(self, tree: AttemptTree) -> None:
-        """Refuse a task that could not be judged in the end. Raises PreflightFailed."""
+        """Refuse a task that could not be judged in the end.
+
+        What its tests need is prepared now, before anybody works. Raises
+        PreflightFailed, EnvironmentBroken.
+        """
         task, gateway = self.job.asked.task, self.job.gateway
+        environment = environment_for(tree, task, gateway)
         room = Room(tree.private, readable=gateway.readable)
+        room = environment.furnished(room, IsolationLevel.BWRAP)
         tests = tests_of(task, gateway.tests)
         start = Start(
             runnable={

@@ -29,6 +29,7 @@ from accordance.work.sweeping import kept_from_sweeping
 from accordance.work.taking import Taken
 from accordance.workspace.branch import apply_patch, conflicts
 from accordance.workspace.clone import discard
+from accordance.workspace.errors import EnvironmentBroken
 from accordance.workspace.evidence import evidence_folder
 
 
@@ -54,7 +55,9 @@ def assignment_with_clone(
     except (LedgerError, Conflict):
         raise  # they say nothing about the task
     except (AccordanceError, OSError) as error:
-        report = report_of(Fault.UNPREPARED, str(error))
+        is_environment = isinstance(error, EnvironmentBroken)
+        fault = Fault.ENVIRONMENT if is_environment else Fault.UNPREPARED
+        report = report_of(fault, str(error))
         with ledger.write() as tx:
             fail_in(tx, taken.task.task_id, taken.attempt, report)
         return None

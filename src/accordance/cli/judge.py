@@ -24,7 +24,7 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 
 
 @click.command(name="judge")
-@click.option("--task", required=True, metavar="FILE|-", type=click.Path(allow_dash=True), help="The task: scc.task.v1.")  # fmt: skip
+@click.option("--task", metavar="FILE|-", type=click.Path(allow_dash=True), help="The task: scc.task.v1.")  # fmt: skip
 @click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent claims: scc.submit.v1.  [default: the submit.json in its evidence folder, else one written from the facts]")  # fmt: skip
 @click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The tree as the agent left it.")  # fmt: skip
 @click.option("--base", metavar="COMMIT|COPY", help="The full id of the commit the agent started from; without git, an earlier copy of the directory.")  # fmt: skip
@@ -37,11 +37,12 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 @click.option("--model", metavar="NAME", help="The model that did the work.")
 @click.option("--executor", metavar="NAME", help="The agent that did the work.")
 @click.option("--format", "output_format", type=click.Choice(_FORMATS), default="text", show_default=True, help="003 is scc.outcome.v1, 004 is scc.verdict.v1.")  # fmt: skip
+@click.option("--explain-environment", "explains", is_flag=True, help="Judge nothing: say what would be prepared for the tests, and why.")  # fmt: skip
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the whole judgement as JSON."
 )
 def command(
-    task: str,
+    task: str | None,
     submit: str | None,
     repo: str,
     base: str | None,
@@ -54,6 +55,7 @@ def command(
     model: str | None,
     executor: str | None,
     output_format: str,
+    explains: bool,
     as_json: bool,
 ) -> int:
     """Find out what an agent really did, and judge it.
@@ -74,6 +76,10 @@ def command(
         raise click.UsageError("--task and --submit cannot both be standard input")
     for name in (repo, base, baseline, artifacts):
         must_be_a_name(name or ".")
+    if explains:
+        return _explain(task, repo, base, baseline, as_json=as_json)
+    if task is None:
+        raise click.MissingParameter(param_hint="'--task'", param_type="option")
 
     try:
         with tidied_up(), _progress() as show_step:
@@ -100,6 +106,31 @@ def command(
     task_file = "task.json" if task == "-" else task
     click.echo(write(judgement, task_file))
     return exit_code(judgement)
+
+
+def _explain(
+    task: str | None,
+    repo: str,
+    base: str | None,
+    baseline: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print what would be prepared for the tests."""
+    from accordance.cli import environment_output
+    from accordance.judging.judge import explain_environment
+    from accordance.workspace.errors import UnknownBase
+
+    document = None if task is None else _document(task)
+    try:
+        explanation = explain_environment(
+            document, repo=repo, base=base, baseline=baseline
+        )
+    except UnknownBase as error:
+        raise Failure(str(error), Exit.NOT_FOUND) from None
+    write = environment_output.as_json if as_json else environment_output.as_text
+    click.echo(write(explanation))
+    return Exit.OK
 
 
 def exit_code(judgement: Judgement) -> Exit:

@@ -35,6 +35,7 @@ COMMANDS = {
         "accordance.cli.ci",
         "Judge the pull and merge requests of coding agents.",
     ),
+    "eval": ("accordance.cli.eval", "Measure an agent on tasks with hidden tests."),
     "pins": ("accordance.cli.pins", "Show which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
     "research": (

@@ -72,6 +72,7 @@ FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
         "PINS_INSUFFICIENT": Level.HUMAN,
         "NEED_INPUT_REQUIRED": Level.HUMAN,
         "ISOLATION_UNAVAILABLE": Level.HUMAN,
+        "ENVIRONMENT_BROKEN": Level.HUMAN,
         "SPLIT_REQUIRED": Level.HUMAN,
         "PERMISSION_DENIED": Level.HUMAN,
         "DEPENDENCY_MISSING": Level.HUMAN,

@@ -243,6 +243,7 @@ class CommandRun:
     leftovers: int = 0  # processes still alive at the end, which were ended
     note: str = ""
     report: TestReport | None = None  # of every test, where a known runner ran them
+    missing: str = ""  # the program or module for want of which no test ran
 
     @property
     def passed(self) -> bool:
@@ -396,6 +397,7 @@ class AttemptFacts:
     tree: str = ""
     isolation: IsolationLevel | None = None  # None: nothing was run
     isolation_missing: str = ""  # why no command could run, and what to install
+    environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
     version: int = 1  # of what was collected; see WITH_TEST_POLICY
@@ -447,8 +449,10 @@ def beyond_caches(ignored: Iterable[PathChange]) -> tuple[PathChange, ...]:
 
 def _is_cached(change: PathChange) -> bool:
     """Whether every path of the change lies in a folder of a known cache."""
-    for path in change.paths:
-        folders = path.split("/")[:-1]
-        if CACHES.keys().isdisjoint(folders):
-            return False
-    return True
+    return all(is_in_cache(path) for path in change.paths)
+
+
+def is_in_cache(path: str) -> bool:
+    """Whether a path lies in a folder of a known cache."""
+    folders = path.split("/")[:-1]
+    return not CACHES.keys().isdisjoint(folders)

@@ -309,6 +309,19 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "No test ran, because this machine cannot isolate test commands.",
         "Install what the message names; accordance doctor shows what works.",
     ),
+    FailCode(
+        "ENVIRONMENT_BROKEN",
+        "high",
+        "system",
+        (
+            "What the tests need could not be prepared, or is not where tests can see"
+            " it. This costs the agent no attempt."
+        ),
+        (
+            "Mend what the message names, or change [judge.environment] in the settings"
+            " of the base."
+        ),
+    ),
 )
 """Every code, in the origin's order first."""
 

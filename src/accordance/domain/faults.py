@@ -32,6 +32,7 @@ class Fault(StrEnum):
     CRASHED = "crashed"
     NOT_INSTALLED = "not_installed"
     NOT_ISOLATED = "not_isolated"
+    ENVIRONMENT = "environment"
     OVER_BUDGET = "over_budget"
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
@@ -127,6 +128,10 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.NOT_ISOLATED: FaultPage(
             "ISOLATION_UNAVAILABLE",
             "This machine cannot isolate the program as required.",
+        ),
+        Fault.ENVIRONMENT: FaultPage(
+            "ENVIRONMENT_BROKEN",
+            "What the tests need could not be prepared; no work was started.",
         ),
         Fault.OVER_BUDGET: FaultPage(
             "BUDGET_EXCEEDED",

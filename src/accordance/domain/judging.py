@@ -20,6 +20,7 @@ REJECTING: Final = frozenset((Gate.SCHEMA, Gate.CONSTITUTION, Gate.POLICY, Gate.
 """Work that these gates refuse needs no other try: it must not be accepted at all."""
 
 ASKING: Final = "NEED_INPUT_REQUIRED"
+BROKEN: Final = "ENVIRONMENT_BROKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,13 @@ def judge(results: Iterable[Result], history: History) -> Verdict:
         findings=tuple(findings),
         reason_code=lead.code,
         step=step,
-        uses_attempt=lead.gate is not Gate.NEED_INPUT,
+        uses_attempt=_uses_attempt(lead),
     )
+
+
+def _uses_attempt(lead: Finding) -> bool:
+    """Whether a failure counts: a question does not, nor what no agent can help."""
+    return lead.gate is not Gate.NEED_INPUT and lead.code != BROKEN
 
 
 def _checks(results: tuple[Result, ...]) -> Checks:

@@ -57,6 +57,20 @@ class PathScope:
             return "unsafe_path"
         return self._rule_without_links(real)
 
+    def forbidding_rule(self, path: str) -> ScopeRule | None:
+        """Return the rule that forbids a path; None where it is merely not allowed.
+
+        For paths that are not taken over, and so need nobody's leave.
+        """
+        normal = normal_path(path)
+        if normal is None:
+            return None
+        if self.pins.rule_of_normal(normal) == "forbidden":
+            return "forbidden"
+        if self.role is not None and self.role.rule_of_normal(normal) == "forbidden":
+            return "role_deny"
+        return None
+
     def explain(self, path: str, links: Mapping[str, str] = _NO_LINKS) -> Explanation:
         """Return the rule that decides about a path, and its first pattern."""
         rule = self.rule(path, links)

@@ -7,9 +7,14 @@ from types import MappingProxyType
 from typing import Final
 
 from accordance.domain.escalation import NextAction
-from accordance.domain.failure_ruling import TOO_MANY_CALLS, calls_are_used_up
+from accordance.domain.failure_ruling import (
+    TOO_MANY_CALLS,
+    calls_are_used_up,
+    stalled,
+)
 from accordance.domain.findings import Gate
 from accordance.domain.fuses import Fuses
+from accordance.domain.judging import BROKEN
 from accordance.domain.lifecycle import Event, Waiting
 from accordance.domain.review_ruling import behind
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, TaskHistory
@@ -29,6 +34,8 @@ def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling
     """Carry out what the escalation ladder has decided."""
     if verdict.outcome is Outcome.DONE:
         return _passed(verdict, case)
+    if verdict.reason_code == BROKEN:
+        return stalled(BROKEN, verdict.findings[0].message, None)
     if not verdict.uses_attempt:
         return _input_needed(verdict)
     return _refused(verdict, case, fuses)

@@ -62,6 +62,17 @@ def runners_of(command: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def programs_of(command: str) -> tuple[str, ...]:
+    """The names of the programs that a shell command calls, without their folders."""
+    names = []
+    for words in _simple_commands(command):
+        for word in words:
+            if not _ASSIGNMENT.match(word):
+                names.append(word.rpartition("/")[2])
+                break
+    return tuple(names)
+
+
 def scripts_of(command: str) -> tuple[str, ...]:
     """The files that a shell command runs as programs, relative to the repository.
 

@@ -43,6 +43,21 @@ def comparison_with_base(facts: AttemptFacts) -> Comparison:
     return compare(base, head)
 
 
+def missing_in_environment(facts: AttemptFacts) -> tuple[CommandRun, ...]:
+    """The runs that lacked a program or module which they lack on the base as well.
+
+    Where the base has it, the change has taken it away.
+    """
+    before = {run.command: run for run in facts.base_runs}
+    lacking = []
+    for run in facts.runs:
+        run_before = before.get(run.command)
+        is_new = run_before is not None and run_before.missing != run.missing
+        if run.missing and not is_new:
+            lacking.append(run)
+    return tuple(lacking)
+
+
 def tells_the_change(facts: AttemptFacts) -> bool:
     """Whether a test passes after the change, and does not pass without it.
 

@@ -69,6 +69,7 @@ class Program:
             environment=self.environment,
             tree=self.tree,
             log=ERRORS,
+            sees_accordance=True,
         )
 
 

@@ -39,8 +39,6 @@ _TWINS: Final = (
 )
 _RULES_OF_ROLES: Final = frozenset(("role_deny", "role_not_allowed"))
 _REFUSALS: Final = frozenset(("forbidden", "unsafe_path", "role_deny"))
-_ALWAYS_FORBIDDEN: Final = frozenset(("forbidden", "role_deny"))
-"""What stays forbidden where nothing is taken over."""
 _SET_ID: Final = 0o6000  # the set-user-id and set-group-id bits of a mode
 
 
@@ -83,9 +81,9 @@ def _changed_out_of_scope(case: Case) -> _Broken:
     files = _judged_files(case.facts)
     broken = _files_out_of_scope(case.scope, files, case.links)
     for path, judged_as in _paths_left_out(case.facts):
-        rule = case.scope.rule(judged_as)
-        if rule in _ALWAYS_FORBIDDEN:
-            broken.setdefault(rule, set()).add(path)
+        forbidding = case.scope.forbidding_rule(judged_as)
+        if forbidding is not None:
+            broken.setdefault(forbidding, set()).add(path)
 
     # A directory has no content of its own: it counts only if anything in it would be
     # refused.

@@ -28,6 +28,9 @@ def tests(case: Case) -> Result:
     if case.facts.isolation_missing:
         text = f"no test was run: {case.facts.isolation_missing}"
         return Result(Gate.TESTS, (_finding("ISOLATION_UNAVAILABLE", text),))
+    if case.facts.environment_broken:
+        text = case.facts.environment_broken
+        return Result(Gate.TESTS, (_finding("ENVIRONMENT_BROKEN", text),))
 
     findings = (
         *_missing_proof(case),

@@ -17,6 +17,7 @@ from accordance.judging.claims import read_claim
 from accordance.judging.hidden_tests import hidden_request
 from accordance.judging.own_submission import Claim, complete, hand_in
 from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
+from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.evidence import EvidenceRequest
 
 _MAX_CHOSEN_TESTS: Final = 10
@@ -40,6 +41,7 @@ def examine(
     task: TaskInput,
     submit: bytes | None,
     options: JudgeOptions,
+    environment: TestEnvironment,
     tell: Tell,
 ) -> Examination:
     """Collect the facts of an attempt.
@@ -53,7 +55,8 @@ def examine(
         submission = read_claim(submit, claim_context(task))
 
     request = _evidence_request(task, submission, options.gateway.tests)
-    collected = _collect(tree, request, _setting(tree, task, options, tell))
+    setting = _setting(tree, task, options, environment, tell)
+    collected = _collect(tree, request, setting)
     if submit is not None and submission is not None:
         if isinstance(submission, Rejected):
             return Examination(submit, submission, collected)
@@ -113,7 +116,11 @@ def _evidence_request(
 
 
 def _setting(
-    tree: AttemptTree, task: TaskInput, options: JudgeOptions, tell: Tell
+    tree: AttemptTree,
+    task: TaskInput,
+    options: JudgeOptions,
+    environment: TestEnvironment,
+    tell: Tell,
 ) -> AttemptSetting:
     gateway = options.gateway
     return AttemptSetting(
@@ -123,7 +130,7 @@ def _setting(
         carry=gateway.carry,
         compares_with_base=gateway.compares_with_base,
         appears_at=tree.appears_at,
-        environment=gateway.environment,
+        environment=environment,
         test_reports=(*gateway.test_reports, *(task.test_reports or ())),
         reruns=gateway.reruns,
         traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,

@@ -18,12 +18,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from accordance.contracts.catalogue.task import TaskInput
-from accordance.domain.case import Author
+from accordance.domain.case import Author, tests_of
+from accordance.domain.facts import IsolationLevel
 from accordance.domain.terms import case_under
 from accordance.domain.usage import Usage
 from accordance.gates.running import verdict_on
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.bundles import free_place, keep, links_to, sign
+from accordance.judging.environments import (
+    EnvironmentExplanation,
+    environment_or_fault,
+    explanation_of,
+)
 from accordance.judging.examining import Examination, examine
 from accordance.judging.judgement import Judgement
 from accordance.judging.starting_point import (
@@ -48,10 +54,19 @@ from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import adopt, scratch
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.git import git_directory, resolve
 from accordance.workspace.git_settings import git_settings, programs
 from accordance.workspace.isolation import Room
+from accordance.workspace.judges_python import refuse_judge_in_reach
 
-__all__ = ["AttemptTree", "JudgeOptions", "judge", "judge_on", "top_of"]
+__all__ = [
+    "AttemptTree",
+    "JudgeOptions",
+    "explain_environment",
+    "judge",
+    "judge_on",
+    "top_of",
+]
 
 
 def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by name
@@ -85,6 +100,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     InvalidRole and WorkspaceError.
     """
     root = top_of(Path(repo), base)
+    refuse_judge_in_reach(root)
     recorded = None if baseline is None else read_baseline(Path(baseline), root)
     commit = starting_commit(root, base, recorded)
 
@@ -110,6 +126,33 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
         return judge_on(tree, request, submitted, options)
 
 
+def explain_environment(
+    task: Paper | None = None,
+    *,
+    repo: Path | str = ".",
+    base: str | None = None,
+    baseline: Path | str | None = None,
+) -> EnvironmentExplanation:
+    """Return what would be prepared for tests, and why, without running anything.
+
+    Without a task, the tests of the settings count; without a base, HEAD does: nothing
+    is judged by it. Raises as `judge` does.
+    """
+    root = top_of(Path(repo), base)
+    recorded = None if baseline is None else read_baseline(Path(baseline), root)
+    if base is None and recorded is None and git_directory(root) is not None:
+        base = resolve(root, "HEAD")
+    commit = starting_commit(root, base, recorded)
+    gateway = _gateway(root, commit, None)
+
+    tests = gateway.tests
+    if task is not None:
+        tests = tests_of(read_task(task, gateway).task, gateway.tests)
+    with scratch() as folder:
+        tree = _tree_of(root, commit, folder)
+        return explanation_of(tree, tests, gateway.environment)
+
+
 def judge_on(
     tree: AttemptTree,
     request: TaskRequest,
@@ -122,17 +165,26 @@ def judge_on(
     """
     log = _ProgressLog(options.tell)
     task = request.task
+    environment = environment_or_fault(
+        tree, task, options.gateway, tell=log, stop=options.stop
+    )
     if not tree.has_passed_preflight:
         log("looking at the task")
-        room = Room(tree.private, readable=options.gateway.readable)
-        repository = tree.workspace.work
-        check_task(task, tree.before, options.gateway, room, repository)
+        empty_room = Room(tree.private, readable=options.gateway.readable)
+        check_task(
+            task,
+            tree.before,
+            options.gateway,
+            environment.furnished(empty_room, IsolationLevel.BWRAP),
+            tree.workspace.work,
+            tests_can_run=not environment.broken,
+        )
 
     place = _place_of_bundle(options, task)
     submitted_at = _now()
     if submit is None and options.claim is None:
         submit = submission_left_in(tree.workspace.work, task.task_id)
-    examination = examine(tree, task, submit, options, log)
+    examination = examine(tree, task, submit, options, environment, log)
 
     log("judging")
     submitted_by: Author = "accordance" if submit is None else "agent"

@@ -190,7 +190,8 @@ def _submission(
     """Return a submission of nothing but facts."""
     failed = failed_runs(task, facts)
     passed_count = len(facts.runs) - len(failed)
-    passed = not failed and not facts.isolation_missing
+    untested = facts.isolation_missing or facts.environment_broken
+    passed = not failed and not untested
     changes = facts.changes.changes
     new_files = {change.path for change in changes if change.kind is ChangeKind.ADDED}
 
@@ -212,9 +213,15 @@ def _submission(
     }
     if not passed:
         submission["status"] = "FAILED"
-        submission["reason_code"] = "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"
+        submission["reason_code"] = _reason_code(failed, facts)
         submission["exit_code"] = _exit_code(failed) or 1
     return submission
+
+
+def _reason_code(failed: Sequence[CommandRun], facts: AttemptFacts) -> str:
+    if facts.environment_broken:
+        return "ENVIRONMENT_BROKEN"
+    return "CI_FAILED" if failed else "ISOLATION_UNAVAILABLE"
 
 
 def _exit_code(failed: Sequence[CommandRun]) -> int:
@@ -249,11 +256,12 @@ def _selftest_log(
     task: TaskInput, facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
 ) -> bytes:
     """Return the output of every test, as an agent would have logged it."""
-    if facts.isolation_missing:
+    untested = facts.isolation_missing or facts.environment_broken
+    if untested and not facts.runs:
         lines = []
         for command in tests:
             lines.append(f"$ {command}\n")
-            lines.append(f"not run: {facts.isolation_missing}\n")
+            lines.append(f"not run: {untested}\n")
         lines.append("EXIT_CODE=1\n")
         return "".join(lines).encode()
 

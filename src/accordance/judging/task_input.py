@@ -151,14 +151,20 @@ def check_task(
     gateway: JudgingPolicy,
     room: Room,
     repository: Path,
+    *,
+    tests_can_run: bool = True,
 ) -> None:
     """Check the task against the tree before the attempt. Raises PreflightFailed.
 
-    Whether there must be tests at all is left to the gate.
+    Whether there must be tests at all is left to the gate, and so is a broken
+    environment, in which no test can run.
     """
     tests = tests_of(task, gateway.tests)
     carry = gateway.carry
-    runnable = {test: why_not_runnable(test, before, room, carry) for test in tests}
+    runnable = dict.fromkeys(tests, "")
+    if tests_can_run:
+        for command in tests:
+            runnable[command] = why_not_runnable(command, before, room, carry)
     role = replace(gateway.roles[task.role], tests_required=False)
     start = Start(
         runnable=runnable,

@@ -6,6 +6,7 @@ change the rules for its own work.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Final
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
 from accordance.domain.roles import ROLES, Role, roles_from
+from accordance.domain.test_environments import EnvironmentWish
 from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
-from accordance.project.settings import Judge, Settings
+from accordance.project.settings import EnvironmentSettings, Judge, Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
 from accordance.workspace.reruns import RerunPolicy
@@ -42,7 +44,7 @@ class JudgingPolicy:
     readable: tuple[Path, ...] = ()
     carry: tuple[str, ...] = ()
     compares_with_base: bool = True
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: EnvironmentWish = field(default_factory=EnvironmentWish)
     test_policy: TestPolicy = field(default_factory=TestPolicy)
     test_reports: tuple[str, ...] = ()
     """Patterns of files with reports in JUnit's XML."""
@@ -67,11 +69,26 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         readable=tuple(root / folder for folder in judge.readable),
         carry=judge.carry,
         compares_with_base=judge.compare_with_base,
-        environment=judge.environment,
+        environment=_wish_of(judge.environment, root),
         test_policy=_test_policy(judge),
         test_reports=judge.test_reports,
         reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
         hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
+    )
+
+
+def _wish_of(settings: EnvironmentSettings, root: Path) -> EnvironmentWish:
+    folders = {
+        name: os.fspath(root / place) for name, place in settings.folders.items()
+    }
+    python = settings.python
+    return EnvironmentWish(
+        python=os.fspath(root / python) if python else "",
+        prepare=settings.prepare,
+        inputs=settings.inputs,
+        folders=folders,
+        variables=settings.variables,
+        detect=settings.detect,
     )
 
 

@@ -207,6 +207,57 @@ Commands: TypeAlias = Annotated[Texts, AfterValidator(_no_empty_command)]
 Patterns: TypeAlias = Annotated[Texts, AfterValidator(_inside_the_repository)]
 
 
+class EnvironmentSettings(SettingTable):
+    """What tests run with. Read from the base."""
+
+    python: str = Field(
+        default="",
+        description=(
+            "The Python of tests, or, where something is prepared, the Python that it "
+            "is prepared with. Never accordance's own."
+        ),
+        examples=["/opt/project/bin/python"],
+    )
+    prepare: Commands = Field(
+        default=(),
+        description=(
+            "Commands that prepare the environment, run once at the base and with "
+            "network; $ENVIRONMENT is its folder, and a Python environment is made "
+            "there first."
+        ),
+        examples=[["pip install -r requirements.txt"]],
+    )
+    inputs: Texts = Field(
+        default=(),
+        description=(
+            "Files of the base that decide when it is prepared anew; the lock files "
+            "and manifests that are known by default, the whole tree without any."
+        ),
+        examples=[["requirements.txt"]],
+    )
+    folders: dict[str, str] = Field(
+        default_factory=dict,
+        description=(
+            "Trusted folders laid into the tests' copy, by their place in the tree; "
+            "paths are relative to the settings. They replace what the agent left."
+        ),
+        examples=[{"node_modules": "/srv/node_modules"}],
+    )
+    variables: dict[str, str] = Field(
+        default_factory=dict,
+        description="Additional environment variables of tests.",
+        examples=[{"TZ": "UTC"}],
+    )
+    detect: bool = Field(
+        default=True,
+        description=(
+            "Prepare what lock files and manifests of the base say, where a test "
+            "command needs it."
+        ),
+        examples=[False],
+    )
+
+
 class Judge(SettingTable):
     """How attempts are judged and their tests are run. Read from the base."""
 
@@ -311,10 +362,10 @@ class Judge(SettingTable):
         ),
         examples=[["node_modules"]],
     )
-    environment: dict[str, str] = Field(
-        default_factory=dict,
-        description="Additional environment variables of tests.",
-        examples=[{"TZ": "UTC"}],
+    environment: EnvironmentSettings = Field(
+        default_factory=EnvironmentSettings.model_construct,
+        description="What tests run with.",
+        examples=[{"variables": {"TZ": "UTC"}, "detect": False}],
     )
 
 

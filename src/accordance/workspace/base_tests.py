@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from accordance import _version
 from accordance.domain.facts import CommandRun, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
+from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import Workspace
 from accordance.workspace.isolation import Room
 from accordance.workspace.laid_in import LaidIn, with_folders
@@ -181,6 +181,8 @@ def base_runs(
         "version": _version.__version__,
         "tree": entries,
         "readable": [os.fspath(place) for place in room.readable],
+        "programs": [os.fspath(place) for place in room.programs],
+        "laid": {name: os.fspath(place) for name, place in room.laid.items()},
         "environment": dict(room.environment),
         **surroundings,
     }
@@ -190,18 +192,8 @@ def base_runs(
 
 
 def _cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(home) / "accordance" / "base-tests"
-    return folder if _is_ours_alone(folder) else Path(os.devnull) / "none"
-
-
-def _is_ours_alone(folder: Path) -> bool:
-    try:
-        about = folder.lstat()
-    except OSError:
-        return True  # not there yet
-    is_private = stat.S_ISDIR(about.st_mode) and not about.st_mode & 0o022
-    return is_private and about.st_uid == os.geteuid()
+    folder = user_cache() / "base-tests"
+    return folder if is_ours_alone(folder) else Path(os.devnull) / "none"
 
 
 @cache

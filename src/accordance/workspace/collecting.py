@@ -7,7 +7,7 @@ on a copy of what was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -24,14 +24,18 @@ from accordance.domain.facts import (
     IsolationLevel,
     Snapshot,
 )
+from accordance.domain.findings import listed
 from accordance.domain.patch import changed_lines
 from accordance.domain.sight import places_named
+from accordance.domain.test_runs import missing_in_environment
 from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
+from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.errors import (
+    EnvironmentBroken,
     IsolationUnavailable,
     WorkspaceChanging,
     WorkspaceError,
@@ -81,7 +85,7 @@ class AttemptSetting:
     """Ignored folders of the workspace that the tests need."""
     appears_at: Path | None = None
     """Where the tests see their copy, for isolation that can move it."""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: TestEnvironment = field(default_factory=TestEnvironment)
     reach: WalkLimits = field(default_factory=WalkLimits)
     test_reports: tuple[str, ...] = ()
     """Patterns of files in which commands leave reports of their own."""
@@ -224,15 +228,12 @@ def _tested(
 
     try:
         level = level_for(setting.isolation)
+        _check_environment(setting)
         _refuse_escaping_folders(setting.readable, workspace.work)
         setting.tell(f"copying the tree for tests, isolated by {level}")
-        with _place_for_rooms(scratch, level) as place:
-            room = Room(
-                place / "room",
-                setting.appears_at,
-                setting.readable,
-                setting.environment,
-            )
+        with _place_for_rooms(scratch, level, setting.appears_at) as place:
+            bare_room = Room(place / "room", setting.appears_at, setting.readable)
+            room = setting.environment.furnished(bare_room, level)
             bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
             before = without(collected.before, request.folder)
             given = bench.given_tests(before, collected.after)
@@ -252,6 +253,9 @@ def _tested(
     except IsolationUnavailable as error:
         untested = replace(facts, isolation_missing=str(error))
         return replace(collected, facts=untested)
+    except EnvironmentBroken as error:
+        untested = replace(facts, environment_broken=str(error))
+        return replace(collected, facts=untested)
 
     facts = replace(
         facts,
@@ -259,6 +263,9 @@ def _tested(
         isolation=level,
         hidden=hidden,
     )
+    lacking = missing_in_environment(facts)
+    if lacking:
+        facts = replace(facts, environment_broken=_what_is_lacking(lacking))
     return replace(
         collected,
         facts=facts,
@@ -275,6 +282,15 @@ def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, 
         if any(ours.stands_for(path) for ours in laid_in):
             changed.add(path)
     return tuple(sorted(changed))
+
+
+def _what_is_lacking(runs: Sequence[CommandRun]) -> str:
+    missing = listed(tuple(dict.fromkeys(run.missing for run in runs)))
+    command = runs[0].command
+    return (
+        f"{missing} is not installed where tests can see it: {command};"
+        " name what the tests need in [judge.environment] of the base's settings"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +393,9 @@ class _Bench:
         Raises IsolationUnavailable.
         """
         setting = self.setting
-        commands = [run.command for run in results.runs if run.report is not None]
+        commands = [
+            run.command for run in results.runs if run.report is not None or run.missing
+        ]
         if self.is_stopped or not setting.compares_with_base or not commands:
             return ()
 
@@ -500,6 +518,18 @@ def _failed_without(results: TestRuns, forbidden: frozenset[str]) -> list[str]:
     return commands
 
 
+def _check_environment(setting: AttemptSetting) -> None:
+    """Raise EnvironmentBroken where something is missing that tests need."""
+    if setting.environment.broken:
+        raise EnvironmentBroken(setting.environment.broken)
+    for place in setting.readable:
+        if not place.exists():
+            raise EnvironmentBroken(
+                f"tests may read {place} by [judge] readable, and it does not exist",
+                way_out="create it, or take it out of the settings",
+            )
+
+
 def _refuse_escaping_folders(readable: Sequence[Path], work: Path) -> None:
     """Refuse a readable folder of the judged tree that is reached through a link.
 
@@ -517,13 +547,17 @@ def _refuse_escaping_folders(readable: Sequence[Path], work: Path) -> None:
 
 
 @contextmanager
-def _place_for_rooms(scratch: Path, level: IsolationLevel) -> Iterator[Path]:
+def _place_for_rooms(
+    scratch: Path, level: IsolationLevel, appears_at: Path | None
+) -> Iterator[Path]:
     """Yield a folder for the rooms of tests.
 
     That is the scratch folder, unless the user that the commands run as could not get
-    there: then it is a folder of its own, which everybody can pass.
+    there, or the tests' copy would cover it: then it is a folder of its own, which
+    everybody can pass.
     """
-    if not why_no_landlock(Room(scratch / "room"), level):
+    is_covered = appears_at is not None and scratch.resolve().is_relative_to(appears_at)
+    if not is_covered and not why_no_landlock(Room(scratch / "room"), level):
         yield scratch
         return
 

@@ -13,6 +13,8 @@ AccordanceError
     +-- IncomparableTree      a sparse checkout, or a clone with other line ends
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
+    +-- JudgeInReach          this process imports from the tree that it judges
+    +-- EnvironmentBroken     what tests need could not be made, or is not there
     +-- IsolationUnavailable  this machine does not offer the requested isolation
     +-- BundleBroken          a bundle that disagrees with its manifest or signature
 """
@@ -104,6 +106,39 @@ class BundleBroken(WorkspaceError):
     """An evidence bundle whose files, manifest or signature disagree."""
 
     code = "bundle-broken"
+
+
+class JudgeInReach(WorkspaceError):
+    """Accordance imports from the judged tree, so an agent's code could run in it."""
+
+    code = "judge-in-reach"
+
+    def __init__(self, place: str, tree: str) -> None:
+        super().__init__(place, tree)
+        self.place = place
+        self.tree = tree
+
+    @property
+    def text(self) -> str:
+        """What is imported from where."""
+        return (
+            f"accordance itself imports from {self.place}, which lies in the tree that"
+            f" is judged ({self.tree}): code of the agent could run in the judge"
+        )
+
+    @property
+    def way_out(self) -> str:
+        """How to keep the two apart."""
+        return (
+            "install accordance in an environment of its own outside of the tree (pipx"
+            " install accordance, uv tool install accordance)"
+        )
+
+
+class EnvironmentBroken(WorkspaceError):
+    """What the tests need could not be prepared, or is not where it should be."""
+
+    code = "environment-broken"
 
 
 class IsolationUnavailable(WorkspaceError):

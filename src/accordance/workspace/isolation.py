@@ -24,7 +24,6 @@ import json
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,9 +33,10 @@ from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
 from accordance.workspace.inside.keeper import threads_of
+from accordance.workspace.judges_python import BARE, OWN
 
 NOBODY: Final = 65534
-PYTHON: Final = os.path.realpath(sys.executable)
+PYTHON: Final = OWN.interpreter
 INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 ROOT_REMEDY: Final = f"{INSTALL}, run accordance as an ordinary user"
 SYSTEM: Final = (
@@ -61,7 +61,6 @@ _SOCKETS_OF_OWN_NETWORK: Final = (_UNIX, _INET, _INET6, _NETLINK)
 
 _UNSHARED: Final = (
     "--unshare-pid",
-    "--unshare-net",
     "--unshare-ipc",
     "--unshare-uts",
     "--unshare-cgroup-try",
@@ -109,6 +108,18 @@ class Room:
     """The tree that the command works on, where that lies elsewhere."""
     log: str = ""
     """A file of the folder that the command may write."""
+    programs: tuple[Path, ...] = ()
+    """Folders of programs that come first on the search path."""
+    sees_accordance: bool = False
+    """Whether the command may use the Python environment that accordance runs in."""
+    laid: Mapping[str, Path] = field(default_factory=dict)
+    """Trusted folders, by the place in `work` where the command sees them."""
+    generated: Path | None = None
+    """A folder of files that preparing made in the tree; `work` gets those it lacks."""
+    made: tuple[Path, ...] = ()
+    """Further folders that the command fills."""
+    has_network: bool = False
+    """Whether the command may use the machine's network."""
 
     @property
     def work(self) -> Path:
@@ -118,7 +129,7 @@ class Room:
     @property
     def own(self) -> tuple[Path, ...]:
         """The folders that the command may write to."""
-        return (self.work, self.folder / "home", self.folder / "tmp")
+        return (self.work, self.folder / "home", self.folder / "tmp", *self.made)
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -127,6 +138,11 @@ class Room:
         if self.log:
             places.append(os.fspath(self.folder / self.log))
         return tuple(places)
+
+    @property
+    def bare_python(self) -> Path:
+        """A Python in which nothing is installed, for want of another."""
+        return self.folder / BARE
 
     def work_seen_at(self, level: IsolationLevel) -> Path:
         """Return where the command sees `work`; only bubblewrap can move it."""
@@ -143,6 +159,8 @@ class Room:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.log:
             (self.folder / self.log).touch(mode=0o600)
+        if not self.sees_accordance and not self.bare_python.exists():
+            OWN.lay_bare(self.bare_python)
 
         user = sandbox_user(level)
         if user is None:
@@ -156,13 +174,14 @@ class Room:
             )
 
         for place in self.own:
-            _give_tree(place, user)
+            give_tree(place, user)
         for file in self.folder.iterdir():
             if stat.S_ISREG(file.lstat().st_mode):
                 os.chown(file, user, user, follow_symlinks=False)
 
 
-def _give_tree(place: Path, user: int) -> None:
+def give_tree(place: Path, user: int) -> None:
+    """Make a user the owner of a folder and everything in it; root alone can."""
     for directory, folders, files in os.walk(place):
         for name in (*folders, *files, "."):
             path = os.path.join(directory, name)  # noqa: PTH118 - texts
@@ -209,10 +228,14 @@ def _refused(obstacle: str) -> LevelProbe:
 def _own_places(room: Room) -> tuple[str, ...]:
     """Return what must be seen beside the system.
 
-    That is this interpreter, its environment, and what was named.
+    That is this interpreter, for the last step, and what was named. Its environment is
+    seen only where the command may use it.
     """
-    own = [sys.prefix, sys.base_prefix]
-    own += [os.fspath(place) for place in room.readable]
+    own = [OWN.base_prefix]
+    if room.sees_accordance:
+        own.insert(0, OWN.prefix)
+    for places in (room.programs, room.readable, room.laid.values()):
+        own += [os.fspath(place) for place in places]
     real = [os.path.realpath(place) for place in own]
     return tuple(dict.fromkeys((*real, *own)))
 
@@ -244,12 +267,26 @@ def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
 
 
 def _search_path(room: Room) -> list[str]:
-    own_programs = os.path.join(sys.prefix, "bin")  # noqa: PTH118
-    our_path = os.environ.get("PATH", "").split(":")
-    wanted = dict.fromkeys((own_programs, *our_path, *_DEFAULT_PATH))
+    """Return where programs are looked for.
 
-    seen = visible(room)
-    return [place for place in wanted if _is_below(place, seen)]
+    For tests that is what the person's own shell finds, without the environment of
+    accordance, and a bare Python for want of another. Where accordance has no
+    environment of its own, its Python is the system's: then the bare one comes first.
+    """
+    persons_path = os.environ.get("PATH", "").split(":")
+    bare = os.fspath(room.bare_python / "bin")
+    if room.sees_accordance:
+        wanted = [os.path.join(OWN.prefix, "bin"), *persons_path]  # noqa: PTH118
+    elif OWN.has_own_environment:
+        wanted = [place for place in persons_path if not OWN.is_below_prefix(place)]
+    else:
+        wanted = [bare, *persons_path]
+
+    programs = [os.fspath(place) for place in room.programs]
+    seen = (*visible(room), bare)
+    last = () if room.sees_accordance else (bare,)
+    ordered = dict.fromkeys((*programs, *wanted, *_DEFAULT_PATH, *last))
+    return [place for place in ordered if _is_below(place, seen)]
 
 
 def _is_below(place: str, roots: Sequence[str]) -> bool:
@@ -271,7 +308,8 @@ def argv(
         "landlock": is_landlock,
         "readable": [*visible(room), os.fspath(room.folder), "/proc"],
         "writable": [*room.written, *_DEVICES],
-        "families": _socket_families(level),
+        "families": _socket_families(level, has_network=room.has_network),
+        "network": room.has_network,
         "shared": is_landlock,
         "limits": _kernel_limits(limits, counted_user),
     }
@@ -281,11 +319,13 @@ def argv(
     return last_step
 
 
-def _socket_families(level: IsolationLevel) -> tuple[int, ...] | None:
+def _socket_families(
+    level: IsolationLevel, *, has_network: bool
+) -> tuple[int, ...] | None:
     """Return the sockets that may be opened; None where no filter is used."""
     if not level.confines:
         return None
-    if level is IsolationLevel.BWRAP:
+    if level is IsolationLevel.BWRAP or has_network:
         return _SOCKETS_OF_OWN_NETWORK
     return ()
 
@@ -307,6 +347,8 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
     It makes a file system of what is named, and shares nothing but the kernel.
     """
     options = [shutil.which("bwrap") or "bwrap", *_UNSHARED]
+    if not room.has_network:
+        options.append("--unshare-net")
     if os.geteuid() != 0:
         options.append("--unshare-user")
 
@@ -317,6 +359,9 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
         options += ["--ro-bind-try", place, place]
 
     options += _bound_places(room)
+    if not room.sees_accordance and not OWN.has_own_environment:
+        for place in OWN.packages:
+            options += ["--tmpfs", place]
     options += _SEALED
     return options
 
@@ -349,6 +394,9 @@ def _bound_places(room: Room) -> list[str]:
         options += _bound("--bind", work, os.fspath(room.appears_at))
     for place in elsewhere:
         options += _bound("--ro-bind-try", place, place)
+    for name, source in room.laid.items():
+        seen_at = room.work_seen_at(IsolationLevel.BWRAP) / name
+        options += ["--ro-bind", os.fspath(source), os.fspath(seen_at)]
     return options
 
 

@@ -14,6 +14,7 @@ from accordance.contracts.pins import normal_path
 from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, TreeEntry
 from accordance.workspace.entries import is_executable
 from accordance.workspace.isolation import Room, environment
+from accordance.workspace.judges_python import BARE_PROGRAMS
 from accordance.workspace.names import lies_in_any
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
@@ -83,6 +84,8 @@ def _syntax_error(command: str) -> str:
 
 
 def _why_not_on_path(program: str, room: Room) -> str:
+    if program in BARE_PROGRAMS:
+        return ""
     search_path = environment(room, IsolationLevel.BWRAP)["PATH"]
     if shutil.which(program, path=search_path):
         return ""

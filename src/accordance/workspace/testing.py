@@ -25,6 +25,7 @@ from accordance.domain.facts import (
     Snapshot,
     TreeEntry,
 )
+from accordance.domain.missing_programs import missing_program
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
@@ -34,6 +35,7 @@ from accordance.workspace.foreign_reporting import missing_report, report_of_run
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.laid_in import LaidIn
+from accordance.workspace.laying import lay_folders, lay_generated
 from accordance.workspace.names import lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
@@ -46,6 +48,7 @@ from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 
 _MAX_NAMED: Final = 100
+_END_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,8 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         tell(f"running {command}")
         discard(room.folder)
         _furnish(room, judged.place, is_last=number == last)
+        lay_folders(room, level)
+        generated = lay_generated(room)
         lay_reporters(room, level, traced)
         watched_room = watched(room, only)
         watched_room.prepare(level)
@@ -225,13 +230,18 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
             limits=limits,
             stop=stop,
         )
-        new_files = difference(judged.snapshot, take_snapshot(room.work)).paths()
+        paths = difference(judged.snapshot, take_snapshot(room.work)).paths()
+        ours = (*room.laid, *generated)
+        new_files = {path for path in paths if not lies_in_any(path, ours)}
         changed |= new_files
         report = read_report(watched_room)
+        missing = ""
         if report is None:
             written = sorted(path for path in new_files if path in reports)
             report = report_of_run(command, log, watched_room, level, written)
-        runs.append(replace(result, command=command, report=report))
+        if report is None:
+            missing = _missing_in(result.exit_code, command, log)
+        runs.append(replace(result, command=command, report=report, missing=missing))
         if traced:
             lines.append(read_lines_run(watched_room))
         places.append(log)
@@ -248,6 +258,17 @@ def with_missing_report(results: TestRuns, files: Sequence[str]) -> TestRuns:
     missing = missing_report(files)
     runs = [replace(run, report=missing) for run in results.runs]
     return replace(results, runs=tuple(runs))
+
+
+def _missing_in(exit_code: int, command: str, log: Path) -> str:
+    """Return what a command lacked, by the end of its output."""
+    if not exit_code or not log.exists():
+        return ""
+    with log.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _END_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return missing_program(command, exit_code, lines)
 
 
 def _furnish(room: Room, judged: Path, *, is_last: bool) -> None:

@@ -70,6 +70,16 @@ def test_each_gate_alone(gate: Gate, fresh: str, spent: str) -> None:
         assert verdict.uses_attempt == (gate is not Gate.NEED_INPUT)
 
 
+def test_what_no_agent_can_help_costs_no_attempt() -> None:
+    """A broken environment is told to a person, however many attempts remain."""
+    broken = Finding(Gate.TESTS, "ENVIRONMENT_BROKEN", "pytest is not installed")
+    found = [result for result in results() if result.gate is not Gate.TESTS]
+    for standing in (FRESH, SPENT):
+        verdict = judge([*found, Result(Gate.TESTS, (broken,))], History(standing))
+        assert f"{verdict.outcome} {verdict.next_action}" == "ESCALATE human"
+        assert not verdict.uses_attempt
+
+
 @pytest.mark.parametrize(("one", "other"), list(pairwise(Gate)))
 def test_the_earlier_gate_leads_and_the_later_is_told(one: Gate, other: Gate) -> None:
     """The order of judgement is the order of the gates, whatever order they ran in."""

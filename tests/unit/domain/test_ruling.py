@@ -246,6 +246,7 @@ LIMITED = [
         (Fault.OVER_BUDGET, FRESH, Expected("ERRED BURIED", "ESCALATE", "BUDGET_EXCEEDED")),
         (Fault.KEY_MISSING, FRESH, Expected("STALLED", "ESCALATE", "PERMISSION_DENIED", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.NOT_ISOLATED, FRESH, Expected("STALLED", "ESCALATE", "ISOLATION_UNAVAILABLE", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
+        (Fault.ENVIRONMENT, FRESH, Expected("STALLED", "ESCALATE", "ENVIRONMENT_BROKEN", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.REFUSED, FRESH, Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
     ],
     ids=[
@@ -258,6 +259,7 @@ LIMITED = [
         "given up",
         "a person has to do something",
         "the machine cannot",
+        "tests lack something",
         "refused",
     ],
 )  # fmt: skip

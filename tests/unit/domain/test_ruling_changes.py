@@ -59,6 +59,12 @@ def found(
             Expected("STALLED", "ESCALATE", "NEED_INPUT_REQUIRED", "it is so", QuestionKind.HELP, Waiting.INPUT),
             id="a question costs no attempt",
         ),
+        pytest.param(
+            found(Gate.TESTS, "ENVIRONMENT_BROKEN", Outcome.ESCALATE, Level.HUMAN, uses_attempt=False),
+            FRESH,
+            Expected("STALLED", "ESCALATE", "ENVIRONMENT_BROKEN", "ENVIRONMENT_BROKEN: it is so", QuestionKind.HELP, Waiting.EXTERNAL),
+            id="what no agent can help costs no attempt",
+        ),
     ],
 )  # fmt: skip
 def test_a_verdict_moves_its_task(

@@ -363,6 +363,12 @@ def ran(**run: Any) -> Case:
             "no test was run: install bubblewrap",
             id="nothing could be run",
         ),
+        pytest.param(
+            a_case(facts=replace(FACTS, environment_broken="pytest is not installed")),
+            "ENVIRONMENT_BROKEN",
+            "pytest is not installed",
+            id="something that tests need is missing",
+        ),
     ],
 )  # fmt: skip
 def test_tests(case: Case, code: str, message: str) -> None:
@@ -439,8 +445,9 @@ def test_what_has_no_content_is_not_examined_further(
 ) -> None:
     """Nobody could read it, so it is lacking and nothing else."""
     evidence = some_evidence(**{name: spoilt})
-    part = "selftest" if name == "selftest_log" else "patch"
-    unread = replace(evidence, **{part: None})
+    unread = replace(evidence, patch=None)
+    if name == "selftest_log":
+        unread = replace(evidence, selftest=None)
     case = a_case(facts=replace(FACTS, evidence=unread))
     [finding] = GATES[Gate.EVIDENCE](case).findings
     assert finding.about == (name,)

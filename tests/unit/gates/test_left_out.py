@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from accordance.contracts.pins import Pins
 from accordance.domain.case import Case
+from accordance.domain.case import scope_of as scope_of_task
 from accordance.domain.facts import (
     WITH_LEFT_OUT,
     ChangeKind,
@@ -16,9 +18,10 @@ from accordance.domain.facts import (
 )
 from accordance.domain.findings import Gate
 from accordance.domain.left_out import IGNORED, LeftOut, cache_in
+from accordance.domain.scope import PathScope
 from accordance.gates.notices import notices
 from accordance.gates.running import GATES
-from tests.unit.cases import FACTS, a_case, a_submit, some_evidence
+from tests.unit.cases import FACTS, a_case, a_submit, a_task, some_evidence
 
 BASE = frozenset(("Cargo.toml", "crates/inner/Cargo.toml"))
 
@@ -136,6 +139,30 @@ def test_only_what_there_is_is_listed() -> None:
 def test_what_is_forbidden_stays_forbidden(case: Case, path: str) -> None:
     """Whether it is ignored or not."""
     assert scope_of(case) == [("SCOPE_CONFLICT", (path,))]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("build/secrets/key", "ROLE_POLICY_VIOLATION"),
+        ("build/key", None),
+        ("build/\x07", None),
+    ],
+)
+def test_what_the_role_is_denied_stays_denied(path: str, code: str | None) -> None:
+    """Also outside of what the pins allow; an odd name alone harms nobody there."""
+    task = a_task(pins={"allowed_paths": ["src/**", "tests/**"]})
+    case = left(replace(BUILD, files=(path,)))
+    case = replace(case, task=task, scope=scope_of_task(task, case.role))
+    codes = [found_code for found_code, _ in scope_of(case)]
+    assert codes == ([] if code is None else [code])
+
+
+def test_without_a_role_only_the_pins_forbid() -> None:
+    """A scope needs no role."""
+    scope = PathScope(Pins.of(["src/**"], ["**/x"]))
+    assert scope.forbidding_rule("build/x") == "forbidden"
+    assert scope.forbidding_rule("build/secrets/y") is None
 
 
 def test_the_names_in_a_cache_are_the_tools_own() -> None:

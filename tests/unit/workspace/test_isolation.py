@@ -76,7 +76,7 @@ def test_the_machines_answer_has_every_level_and_a_reason() -> None:
         ('touch "$HOME/x" "$TMPDIR/x"', 0, ""),
         ("pwd | grep -c work", 0, "1\n"),
         (
-            f"{sys.executable} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'",
+            f"{isolation.PYTHON} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'",
             0,
             "1\n",
         ),
@@ -139,7 +139,7 @@ def test_a_copy_can_appear_where_the_repository_is(tmp_path: Path) -> None:
 def test_there_is_a_loopback_of_its_own(tmp_path: Path) -> None:
     """Test suites that start a server for themselves work."""
     code = 'import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname()); print(1)'
-    said, _ = _run(tmp_path, f"{sys.executable} -c '{code}'", IsolationLevel.BWRAP)
+    said, _ = _run(tmp_path, f"{isolation.PYTHON} -c '{code}'", IsolationLevel.BWRAP)
     assert said == "1\n"
 
 

@@ -308,7 +308,7 @@ def _set_limits(limits: Mapping[str, int]) -> None:  # pragma: no cover
 
 
 def _ruleset(
-    readable: Sequence[str], writable: Sequence[str]
+    readable: Sequence[str], writable: Sequence[str], *, has_network: bool
 ) -> int:  # pragma: no cover
     """Make a Landlock ruleset that refuses everything but these.
 
@@ -316,7 +316,7 @@ def _ruleset(
     """
     abi = landlock_abi()
     everything = rights(abi)
-    network = TCP_BOTH_WAYS if abi >= TCP_ABI else 0
+    network = TCP_BOTH_WAYS if abi >= TCP_ABI and not has_network else 0
     scope = ABSTRACT_SOCKETS_AND_SIGNALS if abi >= SCOPE_ABI else 0
     attributes = struct.pack("=QQQ", everything, network, scope)
 
@@ -393,7 +393,9 @@ def _confine(plan: Mapping[str, Any]) -> None:  # pragma: no cover
     """Give up rights, in the only order that works."""
     ruleset = None
     if plan["landlock"]:
-        ruleset = _ruleset(plan["readable"], plan["writable"])
+        ruleset = _ruleset(
+            plan["readable"], plan["writable"], has_network=plan["network"]
+        )
 
     _set_limits(plan["limits"])
     if plan["powerless"] and os.geteuid() == 0:

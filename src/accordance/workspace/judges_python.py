@@ -1,0 +1,157 @@
+"""The Python that accordance itself runs in, which is never the Python of tests.
+
+Tests that shared it would import accordance's dependencies in place of the judged tree,
+and code of the judged tree could run inside the judge, unconfined.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accordance.workspace.errors import JudgeInReach
+
+BARE: Final = "python"
+"""The folder of a room with a Python in which nothing is installed."""
+
+BARE_PROGRAMS: Final = ("python", "python3")
+"""What it has."""
+
+_CONFIG: Final = """\
+home = {home}
+include-system-site-packages = false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesPython:
+    """An interpreter, and where its packages are."""
+
+    prefix: str
+    base_prefix: str
+    interpreter: str
+    packages: tuple[str, ...]
+
+    @property
+    def has_own_environment(self) -> bool:
+        """Whether it is a virtual environment, which can be left out of sight."""
+        return self.prefix != self.base_prefix
+
+    def is_below_prefix(self, place: str) -> bool:
+        """Whether a folder belongs to the environment."""
+        real = os.path.realpath(place)
+        prefix = os.path.realpath(self.prefix)
+        return real == prefix or real.startswith(f"{prefix}/")
+
+    def lay_bare(self, folder: Path) -> None:
+        """Make an environment in which nothing is installed."""
+        programs = folder / "bin"
+        programs.mkdir(parents=True)
+        for name in BARE_PROGRAMS:
+            (programs / name).symlink_to(self.interpreter)
+        config = _CONFIG.format(home=os.path.dirname(self.interpreter))  # noqa: PTH120
+        (folder / "pyvenv.cfg").write_text(config, "utf-8")
+        for place in (folder, programs):
+            place.chmod(0o755)
+        (folder / "pyvenv.cfg").chmod(0o644)
+
+
+def _packages() -> tuple[str, ...]:
+    kinds = ("purelib", "platlib")
+    return tuple(dict.fromkeys(sysconfig.get_path(kind) for kind in kinds))
+
+
+OWN: Final = JudgesPython(
+    prefix=sys.prefix,
+    base_prefix=sys.base_prefix,
+    interpreter=os.path.realpath(sys.executable),
+    packages=_packages(),
+)
+"""The interpreter of this process."""
+
+
+def refuse_judge_in_reach(tree: Path) -> None:
+    """Refuse to judge a tree that this process imports from.
+
+    Whoever worked in the tree could have written what runs here. Raises JudgeInReach.
+    """
+    root = os.path.realpath(tree)
+    for entry in (*sys.path, *_editable_places()):
+        real = os.path.realpath(entry)  # "" is the current folder, and so it is here
+        if real == root or real.startswith(f"{root}/"):
+            raise JudgeInReach(real, root)
+
+
+def _editable_places() -> Iterator[str]:
+    """Yield the folders of packages that setuptools installed to be edited in place.
+
+    Their finders import from folders that are not on sys.path.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith("__editable__"):
+            mapping = getattr(module, "MAPPING", {})
+            yield from mapping.values()
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveEnvironment:
+    """A virtual environment on the search path of whoever started accordance."""
+
+    folder: Path
+    base: Path | None = None
+    """The installation it was made from."""
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """What tests must see to use it."""
+        return (self.folder,) if self.base is None else (self.folder, self.base)
+
+
+def active_environments(
+    search_path: Iterable[str], tree: Path, own: JudgesPython = OWN
+) -> tuple[ActiveEnvironment, ...]:
+    """Return the virtual environments of a search path that tests may use.
+
+    Left out are accordance's own and those in the judged tree, where the agent could
+    have changed them.
+    """
+    root = os.path.realpath(tree)
+    environments = []
+    for place in search_path:
+        folder = Path(place).parent
+        config = folder / "pyvenv.cfg"
+        real = os.path.realpath(folder)
+        is_in_tree = real == root or real.startswith(f"{root}/")
+        if not place.startswith("/") or is_in_tree or own.is_below_prefix(place):
+            continue
+        if config.is_file():
+            environments.append(ActiveEnvironment(folder, _base_of(config)))
+    return tuple(environments)
+
+
+def _base_of(config: Path) -> Path | None:
+    """Return the installation that an environment was made from."""
+    for line in config.read_text("utf-8", "replace").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "home":
+            return installation_of(Path(value.strip()) / "python3")
+    return None
+
+
+def installation_of(interpreter: Path) -> Path | None:
+    """Return the folder that an interpreter is installed in, if tests may see it.
+
+    None for the system's own, which they see anyway, and for a home folder.
+    """
+    prefix = Path(os.path.realpath(interpreter)).parent.parent
+    home = Path(os.path.realpath(Path.home()))
+    is_a_home = home.is_relative_to(prefix)
+    has_library = any(prefix.glob("lib/python3*/os.py"))
+    if is_a_home or not has_library:
+        return None
+    return prefix
