@@ -32,7 +32,7 @@ class Rubric:
 
     def __post_init__(self) -> None:
         maxima = self.maxima.values()
-        all_positive = min(maxima, default=0) > 0
+        all_positive = all(maximum > 0 for maximum in maxima)
         if sum(maxima) != BEST_SCORE or not all_positive:
             raise InvalidRubric(
                 f"{self.name}: the maxima must be positive and add up to {BEST_SCORE}"

@@ -473,3 +473,14 @@ def test_answers_that_were_handed_over_are_told_as_data() -> None:
     )
     room = sum(one.size for one in pieces) - 1_000
     assert [trim.name for trim in pack(pieces, room).trims] == [piece.name]
+
+
+def test_a_budget_is_kept_to_the_byte() -> None:
+    """What just fits is whole; a byte less, and something is cut."""
+    pieces = (Piece("task", "t", ESSENTIAL), Piece("notes", "n" * 500, 10))
+    whole = sum(piece.size for piece in pieces)
+    assert pack(pieces, whole).trims == ()
+
+    packed = pack(pieces, whole - 1)
+    assert [trim.name for trim in packed.trims] == ["notes"]
+    assert sum(piece.size for piece in packed.pieces) < whole

@@ -95,11 +95,20 @@ def test_reviews_that_do_not(place: str, value: Any, expected: list[str]) -> Non
     [
         {"maxima": {"A": 50, "B": 49}},
         {"maxima": {"A": 110, "B": -10}},
+        {"maxima": {"A": 100, "B": 0}},
         {"maxima": {}},
         {"maxima": {"A": 100}, "approve_at": 101},
+        {"maxima": {"A": 100}, "approve_at": -1},
     ],
 )
 def test_rubrics_that_do_not_add_up(options: dict[str, Any]) -> None:
     """Refused when they are made."""
     with pytest.raises(InvalidRubric):
         Rubric("bad", **options)
+
+
+@pytest.mark.parametrize("approve_at", [0, 100])
+def test_a_rubric_may_go_to_its_bounds(approve_at: int) -> None:
+    """A dimension of one point, and a score that everything or only the best reaches."""
+    rubric = Rubric("bold", {"A": 99, "B": 1}, approve_at)
+    assert rubric.approve_at == approve_at

@@ -14,6 +14,7 @@ KNOWN = [
     (".venv/bin/python -m pytest tests", ("pytest",)),
     ("/opt/venv/bin/pytest", ("pytest",)),
     ("PYTHONPATH=src python -m pytest", ("pytest",)),
+    ("PYTHONPATH=src:lib@2 python -m pytest", ("pytest",)),
     ("uv run pytest", ("pytest",)),
     ("uv run --frozen python -m pytest", ("pytest",)),
     ("poetry run pytest -x", ("pytest",)),

@@ -373,6 +373,23 @@ def test_a_request_that_says_little_is_told_in_few_words() -> None:
     assert told["theory-architect"] == (f"Go on.\n{where}", None)
 
 
+def test_open_questions_are_told_once_as_they_are_written() -> None:
+    """Those that are no text as JSON, in any script."""
+    transfer = {
+        "summary": "Go on.",
+        "key_decisions": [],
+        "open_questions": ["언제?", {"질문": "누가?"}, "언제?"],
+        "constraints_inherited": [],
+    }
+    plan = made(
+        build(
+            handoff("qs", "ta", context_transfer=transfer), known=KnownFacts(REGISTRY)
+        )
+    )
+    rationales = {node.owner_agent_id: node.rationale for node in plan.nodes}
+    assert rationales["theory-architect"] == '언제?\n{"질문": "누가?"}'
+
+
 SIDE_BY_SIDE = registry(agent("a"), agent("b"), agent("c"), agent("d"))
 KINDS: list[tuple[str, list[Handoff], dict[str, list[str]]]] = [
     (
