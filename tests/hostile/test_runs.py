@@ -194,7 +194,7 @@ HOSTILE = [
         ),
     ),
     Change("shadow", "pytest", STEERS, {"src/pytest.py": "raise SystemExit(0)\n"}),
-    Change("shadow", "unittest", STEERS, {"unittest.py": "raise SystemExit(0)\n"}),
+    Change("shadow", "unittest", EXITS, {"unittest.py": "raise SystemExit(0)\n"}),
     Change(
         "test-removed",
         "pytest",
