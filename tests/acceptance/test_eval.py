@@ -329,6 +329,19 @@ def test_a_trial_that_cannot_be_made(project: Path, swe_bench: dict[str, Any]) -
     assert "owner__name-1, trial 1 was not run: " in done.err
 
 
+def test_a_broken_environment_is_nobodys_failure(
+    project: Path, swe_bench: dict[str, Any]
+) -> None:
+    """The trial is not counted: neither as unresolved nor as a false claim."""
+    settings = project / "accordance.toml"
+    broken = '\n[judge.environment]\npython = "/no/such/python"\n'
+    settings.write_text(settings.read_text("utf-8") + broken, "utf-8")
+    done = evaluate(project, *OWN, "--executor", "liar")
+    assert done.code != 0
+    assert "was not run: " in done.err
+    assert "/no/such/python" in done.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "fault"),
     [

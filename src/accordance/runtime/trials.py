@@ -247,8 +247,10 @@ class TrialRunner:
         judgement = judge_on(tree, read_task(asked, self.gateway), None, options)
         if self.stop.is_set():
             raise TrialNotRun("it was stopped")
-        if judgement.facts.isolation_missing:
-            raise TrialNotRun(judgement.facts.isolation_missing)
+        facts = judgement.facts
+        untested = facts.isolation_missing or facts.environment_broken
+        if untested:
+            raise TrialNotRun(untested)
         return judgement
 
 
