@@ -13,7 +13,7 @@ class InvalidToml(ValueError):
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """The tables of a text. Raises only NoToml, whatever the text."""
+    """The tables of a text. Raises only InvalidToml, whatever the text."""
     try:
         tables = tomllib.loads(text)
     except RecursionError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
@@ -18,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from accordance.contracts.fields import Closed, Text
 from accordance.contracts.pins import normal_path
+from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.domain.evaluation import EvalTask
 from accordance.domain.patch import read_patch
 from accordance.errors import AccordanceError, nearest
@@ -56,7 +56,7 @@ def _listed(value: object) -> object:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError("a list, or a JSON list in a text") from None
 
 
@@ -231,8 +231,8 @@ def _numbered(values: object, name: str) -> Iterator[_Entry]:
 
 def _toml_tasks(text: str, name: str) -> object:
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = read_toml(text)
+    except InvalidToml as error:
         raise InvalidTaskSet(f"{name}: {error}") from None
     unknown = sorted(document.keys() - {"tasks"})
     if unknown:
@@ -245,6 +245,8 @@ def _toml_tasks(text: str, name: str) -> object:
 def _json(text: str, place: str) -> object:
     try:
         return json.loads(text)
+    except RecursionError:
+        raise InvalidTaskSet(f"{place}: nested too deeply") from None
     except ValueError as error:
         raise InvalidTaskSet(f"{place}: not JSON ({error})") from None
 

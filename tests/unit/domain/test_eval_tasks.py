@@ -206,6 +206,8 @@ def test_what_is_wrong_with_a_task(task: object, fault: str) -> None:
         ("", "t.toml", "t.toml: there are no tasks"),
         ("[", "t.json", "t.json: not JSON (Expecting value: line 1 column 2 (char 1))"),
         ("\n{", "t.jsonl", "t.jsonl, line 2: not JSON"),
+        ("[" * 100_000, "t.json", "t.json: nested too deeply"),
+        ("x = " + "[" * 100_000, "t.toml", "t.toml: nested too deeply"),
         ("x", "t.toml", "t.toml: Expected '=' after a key"),
         ("x = 1", "t.toml", "t.toml: unknown field 'x'; only tasks is known"),
         ("tasks = 1", "t.toml", "t.toml: tasks is a list of tables ([[tasks]])"),

@@ -438,3 +438,18 @@ def test_the_keeper_sees_processes_memory_and_disk(tmp_path: Path) -> None:
         assert (
             keeper.own_bytes([os.fspath(tmp_path)], [os.getpid()]) - before >= 1 << 20
         )
+
+
+def test_files_in_memory_are_memory_and_not_disk(tmp_path: Path) -> None:
+    """Otherwise a full disk would be blamed on a command that wrote nothing there."""
+    own, memory = [os.getpid()], 1 << 20
+    disk_before = keeper.own_bytes([os.fspath(tmp_path)], own)
+    held_before = sum(keeper._blocks_of_memory_files(own).values())
+    file = os.memfd_create("in-memory")
+    try:
+        os.write(file, bytes(memory))
+        assert keeper.own_bytes([os.fspath(tmp_path)], own) == disk_before
+        held = sum(keeper._blocks_of_memory_files(own).values())
+        assert (held - held_before) * keeper.BLOCK >= memory
+    finally:
+        os.close(file)

@@ -146,10 +146,14 @@ def _blocks_of_memory_files(pids: list[int]) -> dict[int, int]:
         with contextlib.suppress(OSError):
             for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - texts
                 place = f"/proc/{pid}/fd/{name}"
-                if os.readlink(place).startswith(MEMORY_FILE):  # noqa: PTH115
+                if _is_memory_file(place):
                     status = os.stat(place)  # noqa: PTH116
                     blocks[status.st_ino] = status.st_blocks
     return blocks
+
+
+def _is_memory_file(place: str) -> bool:
+    return os.readlink(place).startswith(MEMORY_FILE)  # noqa: PTH115 - a text
 
 
 def used_bytes(place: str) -> int:
@@ -177,13 +181,18 @@ def own_bytes(places: list[str], pids: list[int]) -> int:
 
 
 def _blocks_of_deleted_files(pids: list[int]) -> dict[int, int]:
-    """Return the size of each file that is only held open, by its inode."""
+    """Return the size of each file that is only held open, by its inode.
+
+    Files in memory count as memory, not as disk.
+    """
     blocks = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - texts
-                status = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-                if stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                place = f"/proc/{pid}/fd/{name}"
+                status = os.stat(place)  # noqa: PTH116
+                is_deleted = stat.S_ISREG(status.st_mode) and not status.st_nlink
+                if is_deleted and not _is_memory_file(place):
                     blocks[status.st_ino] = status.st_blocks
     return blocks
 
