@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hostile.conftest import Score
 from tests.hostile.judged_changes import BROKEN, FIXED, codes, judged
 
 pytestmark = pytest.mark.skipif(
@@ -43,9 +44,12 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_an_honest_report_is_compared_with_the_base(tmp_path: Path) -> None:
+def test_an_honest_report_is_compared_with_the_base(
+    tmp_path: Path, score: Score
+) -> None:
     judgement = judged(tmp_path, {"src/app.py": FIXED}, base=IGNORED, task=TASK)
 
+    score(True, bool(judgement))
     assert codes(judgement) == []
     compared = judgement.to_json()["tests_compared"]
     assert isinstance(compared, dict)
@@ -64,16 +68,18 @@ def test_an_honest_report_is_compared_with_the_base(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_that_writes_no_report_shows_nothing(
-    change: dict[str, str | None], tmp_path: Path
+    change: dict[str, str | None], tmp_path: Path, score: Score
 ) -> None:
     judgement = judged(tmp_path, change, base=BASE, task=TASK)
 
+    score(False, bool(judgement))
     assert codes(judgement) == ["TESTS_NOT_RUN"]
 
 
-def test_a_failure_in_the_report_counts(tmp_path: Path) -> None:
+def test_a_failure_in_the_report_counts(tmp_path: Path, score: Score) -> None:
     lies = "import atexit, os\natexit.register(os._exit, 0)\n" + BROKEN
 
     judgement = judged(tmp_path, {"src/app.py": lies}, base=IGNORED, task=TASK)
 
+    score(False, bool(judgement))
     assert "CI_FAILED" in codes(judgement)

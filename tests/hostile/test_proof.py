@@ -8,6 +8,7 @@ from shutil import which
 import pytest
 
 from accordance.judging.rejudging import rejudge
+from tests.hostile.conftest import Score
 from tests.hostile.judged_changes import (
     BASE,
     BROKEN,
@@ -45,7 +46,7 @@ def own_cache(
     ],
 )
 def test_a_change_that_no_test_tells(
-    before: dict[str, str], expected: list[str], tmp_path: Path
+    before: dict[str, str], expected: list[str], tmp_path: Path, score: Score
 ) -> None:
     judgement = judged(
         tmp_path,
@@ -54,6 +55,7 @@ def test_a_change_that_no_test_tells(
         settings=REFUSE,
     )
 
+    score(not expected, bool(judgement))
     assert codes(judgement) == expected
 
 
@@ -85,12 +87,13 @@ ADAPTED = {
     ],
 )
 def test_a_test_that_was_changed_to_pass(
-    may_change: list[str], expected: list[str], tmp_path: Path
+    may_change: list[str], expected: list[str], tmp_path: Path, score: Score
 ) -> None:
     judgement = judged(
         tmp_path, ADAPTED, base=WORKING, task={"may_change_tests": may_change}
     )
 
+    score(not expected, bool(judgement))
     assert codes(judgement) == expected
     named = [finding.about for finding in judgement.verdict.findings]
     assert named == [("tests/test_app.py::test_first",)] * len(expected)
@@ -110,12 +113,13 @@ STRICTER = TESTS.replace("assert [].copy() == []", "assert [].copy() == [] == li
     ],
 )
 def test_a_test_that_asserts_less(
-    tests: str, expected: list[str], tmp_path: Path
+    tests: str, expected: list[str], tmp_path: Path, score: Score
 ) -> None:
     change = {"src/app.py": FIXED, "tests/test_app.py": tests}
 
     judgement = judged(tmp_path, change)
 
+    score(not expected, bool(judgement))
     assert codes(judgement) == expected
 
 
@@ -127,7 +131,7 @@ def test_a_test_that_asserts_less(
     ],
 )
 def test_a_new_test_on_the_source_of_the_base(
-    test: str, expected: list[str], tmp_path: Path
+    test: str, expected: list[str], tmp_path: Path, score: Score
 ) -> None:
     change = {
         "src/app.py": WORKS + "\n\ndef middle(items):\n    return items[1]\n",
@@ -136,6 +140,7 @@ def test_a_new_test_on_the_source_of_the_base(
 
     judgement = judged(tmp_path, change, base=WORKING, settings=REFUSE)
 
+    score(not expected, bool(judgement))
     assert codes(judgement) == expected
 
 
@@ -212,7 +217,7 @@ NODE_FIXED = "exports.last = (items) => items.at(-1);\n"
     ],
 )
 def test_a_test_that_passes_only_when_it_is_run_again(
-    runner: str, settings: str, expected: set[str], tmp_path: Path
+    runner: str, settings: str, expected: set[str], tmp_path: Path, score: Score
 ) -> None:
     if runner == "node" and which("node") is None:
         pytest.skip("needs Node.js")
@@ -233,6 +238,7 @@ def test_a_test_that_passes_only_when_it_is_run_again(
         task={"allowedTests": [command], "may_change_tests": ["tests/**"]},
     )
 
+    score(not expected, bool(judgement))
     assert set(codes(judgement)) == expected
     reruns = [reruns.on_base for reruns in judgement.facts.reruns]
     assert (False in reruns) == bool(settings)
@@ -255,7 +261,7 @@ WATCHED = '[judge]\nchanged_lines_never_run = "refuse"\n'
     ],
 )
 def test_lines_that_no_test_runs(
-    command: str, source: str, expected: list[int], tmp_path: Path
+    command: str, source: str, expected: list[int], tmp_path: Path, score: Score
 ) -> None:
     judgement = judged(
         tmp_path,
@@ -265,13 +271,16 @@ def test_lines_that_no_test_runs(
         task={"allowedTests": [command]},
     )
 
+    score(not expected, bool(judgement))
     assert codes(judgement) == (["CHANGE_NOT_REACHED"] if expected else [])
     assert judgement.facts.lines_reached is not None
     (lines,) = judgement.facts.lines_reached
     assert list(lines.never_run) == expected
 
 
-def test_nothing_is_said_where_the_tests_trace_themselves(tmp_path: Path) -> None:
+def test_nothing_is_said_where_the_tests_trace_themselves(
+    tmp_path: Path, score: Score
+) -> None:
     tracing = TESTS_FOR_BOTH + "\n    import sys\n    sys.settrace(lambda *_: None)\n"
 
     judgement = judged(
@@ -281,5 +290,6 @@ def test_nothing_is_said_where_the_tests_trace_themselves(tmp_path: Path) -> Non
         settings=WATCHED,
     )
 
+    score(True, bool(judgement))
     assert codes(judgement) == []
     assert judgement.facts.lines_reached is None
