@@ -23,8 +23,9 @@ from pathlib import Path
 
 from accordance import Pins, judge
 from accordance.domain.facts import IsolationLevel
+from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.clone import clone
-from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
+from accordance.workspace.collecting import base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.evidence import EvidenceRequest
 from accordance.workspace.git import resolve

@@ -16,7 +16,8 @@ from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.claims import read_claim
 from accordance.judging.hidden_tests import hidden_request
 from accordance.judging.own_submission import Claim, complete, hand_in
-from accordance.workspace.collecting import AttemptSetting, CollectedFacts, collect
+from accordance.workspace.attempt_setting import AttemptSetting
+from accordance.workspace.collecting import CollectedFacts, collect
 from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.evidence import EvidenceRequest
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.case import tests_of
 from accordance.project.policy import JudgingPolicy
-from accordance.workspace.collecting import HiddenTestsRequest
+from accordance.workspace.attempt_setting import HiddenTestsRequest
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.isolation import Room, visible
 from accordance.workspace.laid_in import hidden_files

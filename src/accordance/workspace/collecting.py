@@ -7,33 +7,27 @@ on a copy of what was read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 
-from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
     WITH_TEST_POLICY,
     AttemptFacts,
     ChangeSet,
     CommandRun,
-    EntryKind,
-    HiddenRuns,
     IsolationLevel,
     Snapshot,
 )
 from accordance.domain.findings import listed
 from accordance.domain.patch import changed_lines
-from accordance.domain.sight import places_named
 from accordance.domain.test_runs import missing_in_environment
-from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
+from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.clone import Workspace
 from accordance.workspace.clone import scratch as scratch_folder
 from accordance.workspace.comparable import base_like, refuse_other_line_ends
 from accordance.workspace.difference import difference
-from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.errors import (
     EnvironmentBroken,
     IsolationUnavailable,
@@ -41,68 +35,20 @@ from accordance.workspace.errors import (
     WorkspaceError,
 )
 from accordance.workspace.evidence import EvidenceRequest, look_at_evidence
-from accordance.workspace.further_runs import (
-    with_lines_reached,
-    with_other_versions,
-    with_reruns,
-)
 from accordance.workspace.ignoring import BaseRules
-from accordance.workspace.isolation import CommandLimits, Room, why_no_landlock
-from accordance.workspace.laid_in import LaidIn, hidden_files
+from accordance.workspace.isolation import Room, why_no_landlock
+from accordance.workspace.laid_in import LaidIn
 from accordance.workspace.leaving import tree_left
 from accordance.workspace.overlay import whole_tree
 from accordance.workspace.patching import ReadablePatch, readable_patch
-from accordance.workspace.probing import AUTO, level_for
-from accordance.workspace.reruns import RerunPolicy
-from accordance.workspace.snapshot import SeenFiles, WalkLimits, take_snapshot
+from accordance.workspace.probing import level_for
+from accordance.workspace.snapshot import SeenFiles, take_snapshot
 from accordance.workspace.steering import steering_files
+from accordance.workspace.test_bench import TestBench
 from accordance.workspace.testing import (
-    TestRuns,
-    lay_out,
-    run_tests,
     with_missing_report,
     without,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenTestsRequest:
-    """Tests that no agent may see: the folder they lie in, and what runs them."""
-
-    folder: Path
-    commands: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptSetting:
-    """How facts are collected: how far the walk goes, and how tests are run."""
-
-    isolation: str = AUTO
-    limits: CommandLimits = field(default_factory=CommandLimits)
-    readable: tuple[Path, ...] = ()
-    """Folders that the tests need, read-only."""
-    carry: tuple[str, ...] = ()
-    """Ignored folders of the workspace that the tests need."""
-    appears_at: Path | None = None
-    """Where the tests see their copy, for isolation that can move it."""
-    environment: TestEnvironment = field(default_factory=TestEnvironment)
-    reach: WalkLimits = field(default_factory=WalkLimits)
-    test_reports: tuple[str, ...] = ()
-    """Patterns of files in which commands leave reports of their own."""
-    reruns: RerunPolicy = field(default_factory=RerunPolicy)
-    traces_lines: bool = False
-    """Whether it is looked at which changed lines the tests run."""
-    compares_with_base: bool = True
-    """Whether the tests run on the base, too."""
-    given_tests: tuple[str, ...] = ()
-    """Patterns of tests that run as the base has them."""
-    hidden_tests: HiddenTestsRequest | None = None
-    forbids: Callable[[str], bool] | None = None
-    """Paths whose content an agent must not see in the output of tests."""
-    stop: Event | None = None
-    """Once it is set, tests are ended."""
-    tell: Callable[[str], object] = str
-    """Called with what is being done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +180,7 @@ def _tested(
         with _place_for_rooms(scratch, level, setting.appears_at) as place:
             bare_room = Room(place / "room", setting.appears_at, setting.readable)
             room = setting.environment.furnished(bare_room, level)
-            bench = _Bench(workspace, facts.changes, scratch, room, level, setting)
+            bench = TestBench(workspace, facts.changes, scratch, room, level, setting)
             before = without(collected.before, request.folder)
             given = bench.given_tests(before, collected.after)
             bench = replace(bench, laid_in=given)
@@ -291,231 +237,6 @@ def _what_is_lacking(runs: Sequence[CommandRun]) -> str:
         f"{missing} is not installed where tests can see it: {command};"
         " name what the tests need in [judge.environment] of the base's settings"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Bench:
-    """Where the tests of an attempt are run."""
-
-    workspace: Workspace
-    changes: ChangeSet
-    scratch: Path
-    room: Room
-    level: IsolationLevel
-    setting: AttemptSetting
-    laid_in: tuple[LaidIn, ...] = ()
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether no further test is to be run."""
-        stop = self.setting.stop
-        return stop is not None and stop.is_set()
-
-    def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
-        """Return the tests that run as the base has them."""
-        patterns = self.setting.given_tests
-        if not patterns:
-            return ()
-        pins = Pins.of(patterns)
-        place = self.scratch / "given"
-        given = base_files(
-            self.workspace, before, after, lambda path: path in pins, place
-        )
-        return (given,)
-
-    def hidden_runs(self, tree: Snapshot) -> tuple[HiddenRuns | None, tuple[Path, ...]]:
-        """Run the tests that no agent may see. Raises WorkspaceError.
-
-        They are laid in for these runs alone: what other runs print may be shown.
-        """
-        request = self.setting.hidden_tests
-        if request is None or self.is_stopped:
-            return None, ()
-        if not self.level.confines:
-            raise WorkspaceError(
-                "hidden tests need isolation: without it, the code that is judged "
-                f"could read {request.folder}"
-            )
-        self.setting.tell("running the hidden tests")
-        quiet = replace(self, setting=replace(self.setting, tell=str))
-        hidden = hidden_files(request.folder)
-        laid_in = (*self.laid_in, hidden)
-        done = quiet.run(request.commands, tree, "hidden", laid_in=laid_in)
-        return HiddenRuns(hidden.files, done.runs), done.logs
-
-    def run(
-        self,
-        commands: Sequence[str],
-        tree: Snapshot,
-        name: str,
-        *,
-        with_history: bool = True,
-        laid_in: Sequence[LaidIn] | None = None,
-        only: str = "",
-        traced: Collection[str] = (),
-    ) -> TestRuns:
-        """Run commands on a copy of a tree; `name` tells one copy from another.
-
-        Raises IsolationUnavailable.
-        """
-        workspace = self.workspace
-        if not with_history:
-            workspace = replace(workspace, commit="")
-
-        setting = self.setting
-        copy = lay_out(
-            workspace,
-            tree,
-            self.changes,
-            self.scratch / name,
-            carry=setting.carry,
-            laid_in=self.laid_in if laid_in is None else laid_in,
-        )
-        return run_tests(
-            commands,
-            copy,
-            self.room,
-            self.scratch / f"{name}-runs",
-            level=self.level,
-            limits=setting.limits,
-            stop=setting.stop,
-            tell=setting.tell,
-            only=only,
-            report_files=setting.test_reports,
-            traced=traced,
-        )
-
-    def base_runs(
-        self, results: TestRuns, before: Snapshot, after: Snapshot
-    ) -> tuple[CommandRun, ...]:
-        """Return the runs of the same commands on the base, of those with a report.
-
-        Raises IsolationUnavailable.
-        """
-        setting = self.setting
-        commands = [
-            run.command for run in results.runs if run.report is not None or run.missing
-        ]
-        if self.is_stopped or not setting.compares_with_base or not commands:
-            return ()
-
-        surroundings = {
-            "isolation": self.level,
-            "limits": asdict(setting.limits),
-            "test_reports": setting.test_reports,
-        }
-        known = base_runs(before, self.room, surroundings)
-        cached = [known.read(command) for command in commands]
-        runs = [run for run in cached if run is not None]
-        unknown = [
-            command
-            for command, run in zip(commands, cached, strict=True)
-            if run is None
-        ]
-        if unknown:
-            self.setting.tell("running the same tests on the base")
-            runs += self.run_on_base(unknown, before, after, "base").runs
-            for run in runs:
-                known.keep(run)
-        return tuple(runs)
-
-    def run_on_base(
-        self,
-        commands: Sequence[str],
-        before: Snapshot,
-        after: Snapshot,
-        name: str,
-        laid_in: Sequence[LaidIn] = (),
-        only: str = "",
-    ) -> TestRuns:
-        """Run commands on a copy of the base; none, if its files are not at hand."""
-        setting = self.setting
-        place = self.scratch / name
-        copy = lay_out_base(self.workspace, before, after, place, laid_in)
-        if copy is None:
-            return TestRuns((), ())
-        return run_tests(
-            commands,
-            copy,
-            self.room,
-            self.scratch / f"{name}-runs",
-            level=self.level,
-            limits=setting.limits,
-            stop=setting.stop,
-            tell=setting.tell,
-            only=only,
-            report_files=setting.test_reports,
-        )
-
-    def with_further_runs(
-        self,
-        facts: AttemptFacts,
-        tree: Snapshot,
-        before: Snapshot,
-        after: Snapshot,
-    ) -> AttemptFacts:
-        """Add what is needed to say how much the tests prove."""
-        setting = self.setting
-        facts = with_reruns(self, facts, setting.reruns, tree, before, after)
-        facts = with_other_versions(self, facts, tree, before, after)
-        if not setting.traces_lines:
-            return facts
-        return with_lines_reached(self, facts, tree, before, after)
-
-    def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
-        """Return what the agent may see of each test's output.
-
-        Tests ran beside files that are forbidden to the agent, and could print them. So
-        where there are any, a failed test is run again without them, and the agent sees
-        what it prints then. The output of a test that needs them is not shown at all.
-        """
-        forbidden = self._forbidden_paths()
-        if not forbidden:
-            return results.logs
-
-        commands = _failed_without(results, forbidden)
-        if not commands or self.is_stopped:
-            return (None,) * len(results.runs)
-
-        permitted = {
-            path: entry for path, entry in tree.entries.items() if path not in forbidden
-        }
-        bounded = replace(tree, entries=permitted)
-        laid_in = [ours.without(forbidden) for ours in self.laid_in]
-        again = self.run(
-            commands, bounded, "shown", with_history=False, laid_in=laid_in
-        )
-
-        logs = {}
-        for run, log in zip(again.runs, again.logs, strict=True):
-            if not run.passed:
-                logs[run.command] = log
-        return tuple(logs.get(run.command) for run in results.runs)
-
-    def _forbidden_paths(self) -> frozenset[str]:
-        """Return the files that were withheld because they are forbidden."""
-        forbids = self.setting.forbids
-        withheld = self.workspace.withheld
-        if forbids is None or withheld is None:
-            return frozenset()
-
-        forbidden = set()
-        for path, entry in withheld.entries.items():
-            if entry.kind is not EntryKind.DIRECTORY and forbids(path):
-                forbidden.add(path)
-        return frozenset(forbidden)
-
-
-def _failed_without(results: TestRuns, forbidden: frozenset[str]) -> list[str]:
-    """Return the failed commands that name no forbidden path."""
-    commands = []
-    for run in results.runs:
-        if run.passed:
-            continue
-        named = places_named(run.command, forbidden)
-        if forbidden.isdisjoint(named):
-            commands.append(run.command)
-    return commands
 
 
 def _check_environment(setting: AttemptSetting) -> None:

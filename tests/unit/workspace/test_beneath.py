@@ -13,6 +13,7 @@ import pytest
 
 from accordance.domain.facts import ArtifactName, ChangeSet, EntryKind, TreeEntry
 from accordance.workspace import beneath
+from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.beneath import (
     FILE,
     FOLDER,
@@ -24,12 +25,7 @@ from accordance.workspace.beneath import (
 )
 from accordance.workspace.bundle import Papers, write_bundle
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import (
-    AttemptSetting,
-    CollectedFacts,
-    base_snapshot,
-    collect,
-)
+from accordance.workspace.collecting import CollectedFacts, base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceChanging, WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest

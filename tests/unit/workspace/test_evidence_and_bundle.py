@@ -19,6 +19,7 @@ from accordance.domain.facts import (
     PathChange,
 )
 from accordance.workspace import attestation, bundle
+from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.attestation import sign_bundle, verify_bundle
 from accordance.workspace.bundle import (
     Papers,
@@ -29,12 +30,7 @@ from accordance.workspace.bundle import (
     write_bundle,
 )
 from accordance.workspace.clone import Workspace, adopt, clone
-from accordance.workspace.collecting import (
-    AttemptSetting,
-    CollectedFacts,
-    base_snapshot,
-    collect,
-)
+from accordance.workspace.collecting import CollectedFacts, base_snapshot, collect
 from accordance.workspace.errors import (
     BundleBroken,
     IsolationUnavailable,

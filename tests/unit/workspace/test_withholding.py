@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import ChangeKind, EntryKind, TreeEntry
+from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.branch import Branch, apply_patch
 from accordance.workspace.clone import Workspace, clone
-from accordance.workspace.collecting import AttemptSetting, base_snapshot, collect
+from accordance.workspace.collecting import base_snapshot, collect
 from accordance.workspace.difference import difference
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.evidence import EvidenceRequest
