@@ -15,15 +15,15 @@ from accordance.domain.test_environments import (
 )
 from accordance.judging.attempt import AttemptTree, Tell
 from accordance.project.policy import JudgingPolicy
+from accordance.workspace.base_tree import BaseTree
 from accordance.workspace.environments import (
-    BaseTree,
-    TestEnvironment,
     environment_of_tests,
     planned,
     surroundings_of,
 )
 from accordance.workspace.errors import EnvironmentBroken, IsolationUnavailable
 from accordance.workspace.probing import level_for
+from accordance.workspace.test_environment import TestEnvironment
 
 _ANY_PROGRAM = ("make",)
 """Stands for tests that are not known yet: they may need anything."""

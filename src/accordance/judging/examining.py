@@ -18,8 +18,8 @@ from accordance.judging.hidden_tests import hidden_request
 from accordance.judging.own_submission import Claim, complete, hand_in
 from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.collecting import CollectedFacts, collect
-from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.evidence import EvidenceRequest
+from accordance.workspace.test_environment import TestEnvironment
 
 _MAX_CHOSEN_TESTS: Final = 10
 """Of the agent's own test commands; each may take all the time there is."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from accordance.workspace.environments import TestEnvironment
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.probing import AUTO
 from accordance.workspace.reruns import RerunPolicy
 from accordance.workspace.snapshot import WalkLimits
+from accordance.workspace.test_environment import TestEnvironment
 
 
 @dataclass(frozen=True, slots=True)

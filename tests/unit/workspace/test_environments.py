@@ -15,11 +15,10 @@ import pytest
 from accordance.domain.facts import IsolationLevel
 from accordance.domain.test_environments import EnvironmentWish
 from accordance.workspace import isolation
+from accordance.workspace.base_tree import BaseTree
 from accordance.workspace.clone import adopt
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.environments import (
-    BaseTree,
-    TestEnvironment,
     environment_of_tests,
 )
 from accordance.workspace.errors import EnvironmentBroken, JudgeInReach
@@ -34,6 +33,7 @@ from accordance.workspace.judges_python import (
 from accordance.workspace.laying import lay_folders, lay_generated
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
+from accordance.workspace.test_environment import TestEnvironment
 from tests.hostile.stage import git
 from tests.pythons import environment_with
 
