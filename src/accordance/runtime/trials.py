@@ -73,7 +73,7 @@ class TrialNotRun(AccordanceError):
     code = "trial-not-run"
 
 
-class Source(NamedTuple):
+class StartingPoint(NamedTuple):
     """A repository, and the commit that an agent begins at."""
 
     repository: Path
@@ -106,7 +106,9 @@ class TrialRunner:
 
     # -- the work
 
-    def _work(self, task: EvalTask, source: Source, place: Path, folder: Path) -> _Work:
+    def _work(
+        self, task: EvalTask, source: StartingPoint, place: Path, folder: Path
+    ) -> _Work:
         attempt = self._attempt(task, source, Home(place))
 
         def do(work: Path, opinion: Callable[[bytes], Opinion]) -> RunOutcome:
@@ -133,7 +135,9 @@ class TrialRunner:
             options=attempt.judge.options(produced),
         )
 
-    def _attempt(self, task: EvalTask, source: Source, home: Home) -> CodingAttempt:
+    def _attempt(
+        self, task: EvalTask, source: StartingPoint, home: Home
+    ) -> CodingAttempt:
         gateway = self._gateway_of_agent(task)
         asked = json.dumps(task.for_agent(), ensure_ascii=False).encode()
         job = Commission(
@@ -203,7 +207,7 @@ class TrialRunner:
     def _trial(
         self,
         task: EvalTask,
-        source: Source,
+        source: StartingPoint,
         work: _Work,
         number: int,
         place: Path,
@@ -264,11 +268,11 @@ class _Work:
     options: JudgeOptions = field(default_factory=JudgeOptions)
 
 
-def _source(task: EvalTask, repository: Path | None, place: Path) -> Source:
+def _source(task: EvalTask, repository: Path | None, place: Path) -> StartingPoint:
     """Return the repository of a task, built from its files where it has none."""
     if repository is None:
-        return Source(place, build_repository(place, task.files))
-    return Source(repository, resolve(repository, task.base))
+        return StartingPoint(place, build_repository(place, task.files))
+    return StartingPoint(repository, resolve(repository, task.base))
 
 
 def _assignment(task: EvalTask, contract: Contract[Any], work: Path) -> dict[str, Any]:
@@ -315,7 +319,7 @@ def _patch(work: FinishedWork) -> bytes:
 
 
 def _judged_tree(
-    task: EvalTask, source: Source, patch: bytes, place: Path
+    task: EvalTask, source: StartingPoint, patch: bytes, place: Path
 ) -> AttemptTree | None:
     """Lay the change over the base with its hidden tests; None if it does not fit."""
     base = place / "judged-base"
