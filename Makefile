@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := src tests bench fuzz tools
 QUICK := tests/unit tests/conformance tests/seeds tests/asking tests/ledger tests/test_public_api.py tests/test_architecture.py
+WORKERS := $(shell expr $$(nproc 2> /dev/null || echo 2) + 1) # many tests wait for processes: one more than cores
 PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain/*,src/accordance/rendering/*,src/accordance/gates/*
 
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
@@ -29,7 +30,7 @@ run: setup isolation ## carry a plan out with good and bad agents: examples/quic
 
 test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase
-	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report= tests
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= tests
 	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'
 
