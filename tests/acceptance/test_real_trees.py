@@ -120,7 +120,7 @@ def test_a_linked_working_tree(checkout: Checkout) -> None:
 
 ATTRIBUTES = """\
 *.bat text eol=crlf
-*.txt text working-tree-encoding=UTF-16LE
+names.txt text working-tree-encoding=UTF-16LE
 version.py ident
 """
 
@@ -171,6 +171,36 @@ def test_files_that_git_converts(attributed: Checkout, path: str) -> None:
     assert done(attributed.judge("--json"))
     ours = (attributed.bundle / "patch.diff").read_bytes()
     assert ours.count(b"\n+") == (shown or b"").count(b"\n+")
+
+
+@pytest.fixture
+def not_renormalised(checkout: Checkout) -> Checkout:
+    """Attributes that were committed alone: git keeps the old form, and so does the tree."""
+    checkout.write("src/run.bat", "echo 1\n")
+    checkout.commit("before the attributes")
+    checkout.write(
+        ".gitattributes", "*.bat text eol=crlf\n*.txt working-tree-encoding=UTF-16LE\n"
+    )
+    git(checkout.work, "add", ".gitattributes")
+    git(checkout.work, "commit", "--quiet", "--message=attributes")
+    checkout.begun_at = checkout.head
+    return checkout
+
+
+def test_files_that_git_would_convert_now(not_renormalised: Checkout) -> None:
+    """Nobody has touched them since, so nobody has changed them."""
+    not_renormalised.work_honestly()
+    assert done(not_renormalised.judge("--json"))
+
+
+def test_a_change_of_a_file_that_git_would_convert_now(
+    not_renormalised: Checkout,
+) -> None:
+    """It is seen, and it is out of scope."""
+    not_renormalised.work_honestly()
+    not_renormalised.write("secrets/key.txt", "hunter3\n")
+    ran = not_renormalised.judge("--json")
+    assert ran.json["reason_code"] == "SCOPE_CONFLICT", ran.out
 
 
 def test_a_patch_with_other_content_is_still_found(attributed: Checkout) -> None:

@@ -1,14 +1,16 @@
 """Trees that cannot be compared with their base as they are.
 
 Git can lay a base out in other ways than we do: only in part (a sparse checkout), with
-other line ends (core.autocrlf), or with the files that Git LFS keeps elsewhere. The
-last is put right; the others are refused with the way out, for no agent is to blame.
+other line ends (core.autocrlf), with the files that Git LFS keeps elsewhere, or as they
+were before attributes came that convert them. The last two are put right; the others
+are refused with the way out, for no agent is to blame.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,12 @@ from typing import Final
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import content_of, copy_below, opened
 from accordance.workspace.clone import Workspace
-from accordance.workspace.converting import lfs_paths
+from accordance.workspace.converting import (
+    Attributes,
+    base_attributes,
+    is_converted_on_checkout,
+    is_kept_in_lfs,
+)
 from accordance.workspace.errors import (
     GitFailed,
     IncomparableTree,
@@ -35,8 +42,8 @@ _ENOUGH_FILES: Final = 2  # with other line ends; a single file says nothing
 def base_like(workspace: Workspace) -> Snapshot:
     """Return the base's files as the judged tree would have them, had nobody changed it.
 
-    Files that Git LFS keeps are laid out in the base where they are in the judged tree.
-    Raises IncomparableTree for a sparse checkout.
+    Files that Git LFS keeps, and files that lie in the judged tree as git keeps them, are
+    laid out in the base in that form. Raises IncomparableTree for a sparse checkout.
     """
     pristine = workspace.pristine
     if pristine is None or not workspace.commit:
@@ -44,7 +51,13 @@ def base_like(workspace: Workspace) -> Snapshot:
 
     _refuse_sparse(workspace)
     before = take_snapshot(pristine)
-    laid_out = _lay_out_lfs(workspace, pristine, before)
+    files = _text_sized_files(before)
+    attributes = base_attributes(workspace, files.keys())
+    other_forms = [
+        *_pointed_to(pristine, files, attributes),
+        *_kept_unconverted(workspace, files, attributes),
+    ]
+    laid_out = _lay_out(workspace, pristine, other_forms)
     if not laid_out:
         return before
     return replace(before, entries={**before.entries, **laid_out})
@@ -74,44 +87,78 @@ def _refuse_sparse(workspace: Workspace) -> None:
         )
 
 
-def _lay_out_lfs(
-    workspace: Workspace, pristine: Path, before: Snapshot
+def _lay_out(
+    workspace: Workspace, pristine: Path, other_forms: list[TreeEntry]
 ) -> dict[str, TreeEntry]:
-    """Put files of Git LFS into the base, and return their entries.
+    """Put files into the base in another form of theirs, and return their entries.
 
-    A file is taken from the judged tree if it is what the base's pointer names, and
-    from nowhere else.
+    A file is taken from the judged tree if it has exactly this form there, and from
+    nowhere else.
     """
     laid_out = {}
-    for path, entry in _pointed_to(workspace, pristine, before):
-        place = pristine / name_of(path)
-        copy = pristine.parent / "from-lfs"
+    for entry in other_forms:
+        place = pristine / name_of(entry.path)
+        copy = pristine.parent / "other-form"
         try:
             with opened(workspace.work) as work:
                 copy_below(work, entry, copy)
         except WorkspaceChanging:
             continue  # it is not laid out, or it is a change
         copy.replace(place)
-        laid_out[path] = entry
+        laid_out[entry.path] = entry
     return laid_out
 
 
-def _pointed_to(
-    workspace: Workspace, pristine: Path, before: Snapshot
-) -> Iterator[tuple[str, TreeEntry]]:
-    """Yield the files that pointers of the base name."""
-    small_files = {
+def _text_sized_files(before: Snapshot) -> dict[str, TreeEntry]:
+    return {
         path: entry
         for path, entry in before.entries.items()
-        if entry.kind is EntryKind.FILE and entry.size <= LARGEST_POINTER
+        if entry.kind is EntryKind.FILE and entry.size <= _LARGEST_TEXT
     }
+
+
+def _pointed_to(
+    pristine: Path, files: Mapping[str, TreeEntry], attributes: Attributes
+) -> Iterator[TreeEntry]:
+    """Yield the files that pointers of the base name."""
     with opened(pristine) as root:
-        for path in sorted(lfs_paths(workspace, small_files.keys())):
-            entry = small_files[path]
+        for path, given in sorted(attributes.items()):
+            entry = files[path]
+            if not is_kept_in_lfs(given) or entry.size > LARGEST_POINTER:
+                continue
             pointer = read_pointer(content_of(root, entry))
             if pointer is not None:
                 size, digest = pointer.size, pointer.sha256
-                yield path, replace(entry, size=size, sha256=digest)
+                yield replace(entry, size=size, sha256=digest)
+
+
+def _kept_unconverted(
+    workspace: Workspace, files: Mapping[str, TreeEntry], attributes: Attributes
+) -> Iterator[TreeEntry]:
+    """Yield the files that git converts on their way to disk, as git keeps them.
+
+    Attributes that are committed alone change no file: git keeps the old form, and so
+    does every tree that was there before. Files that are as in the base need no second
+    look.
+    """
+    for path, given in sorted(attributes.items()):
+        entry = files[path]
+        if not is_converted_on_checkout(given) or _lies_in(workspace.work, entry):
+            continue
+        name = f"{workspace.commit}:{name_of(path)}"
+        kept = workspace.base("cat-file", "blob", name)
+        digest = hashlib.sha256(kept).hexdigest()
+        yield replace(entry, size=len(kept), sha256=digest)
+
+
+def _lies_in(work: Path, entry: TreeEntry) -> bool:
+    """Whether a tree has exactly this file."""
+    try:
+        with opened(work) as root:
+            content_of(root, entry)
+    except WorkspaceChanging:
+        return False
+    return True
 
 
 def refuse_other_line_ends(

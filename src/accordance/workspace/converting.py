@@ -48,7 +48,7 @@ class CheckIn:
         if self.git is None or not attributes:
             return None
 
-        if attributes.get("filter") == "lfs":
+        if is_kept_in_lfs(attributes):
             if is_pointer(content):
                 return None
             return _written(self.git, pointer_to(content), "--no-filters")
@@ -105,10 +105,18 @@ def _attributes(git: Git, paths: Collection[str]) -> Attributes:
     return attributes
 
 
-def lfs_paths(workspace: Workspace, paths: Collection[str]) -> frozenset[str]:
-    """Return those paths that the base keeps in Git LFS."""
+def base_attributes(workspace: Workspace, paths: Collection[str]) -> Attributes:
+    """Return the attributes that the base sets for these paths."""
     with check_in(workspace, paths) as conversion:
-        attributes = conversion.attributes
-    return frozenset(
-        path for path, given in attributes.items() if given.get("filter") == "lfs"
-    )
+        return conversion.attributes
+
+
+def is_kept_in_lfs(attributes: Mapping[str, str]) -> bool:
+    """Whether Git LFS keeps a file with these attributes."""
+    return attributes.get("filter") == "lfs"
+
+
+def is_converted_on_checkout(attributes: Mapping[str, str]) -> bool:
+    """Whether git changes the content of such a file when it lays it out."""
+    has_crlf = attributes.get("eol") == "crlf"
+    return has_crlf or "ident" in attributes or _ENCODING in attributes
