@@ -131,7 +131,7 @@ def test_a_change_out_of_scope_is_refused(proposed: Checkout) -> None:
     """Beside the file, in the words of GitHub."""
     proposed.write("README.md", "mine\n")
     ran = judge(proposed)
-    assert ran.code == 1
+    assert ran.code == 3
     assert "::error file=README.md,title=accordance SCOPE_CONFLICT::" in ran.out
 
 
@@ -140,7 +140,7 @@ def test_the_agent_cannot_change_its_task(proposed: Checkout) -> None:
     wider = {**proposed.task, "pins": {"allowed_paths": ["**"]}}
     proposed.write(f"tasks/{TASK_ID}.json", json.dumps(wider))
     ran = judge(proposed)
-    assert ran.code == 1
+    assert ran.code == 3
     assert "SCOPE_CONFLICT" in ran.out
 
 
