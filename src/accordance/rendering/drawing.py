@@ -12,25 +12,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.lifecycle import State
 from accordance.domain.plan import PlanGraph, PlanNode
+from accordance.rendering.marks import MARKS
 from accordance.rendering.picture import draw_svg
 
 Labels: TypeAlias = Mapping[str, str]
 States: TypeAlias = Mapping[str, State]
-
-MARKS: Final[Mapping[State, str]] = MappingProxyType(
-    {
-        State.PENDING: "·",
-        State.READY: "○",
-        State.IN_PROGRESS: "◐",
-        State.READY_TO_CHECK: "◑",
-        State.TO_BE_MODIFY: "↻",
-        State.BLOCKED: "‖",
-        State.FAILED: "✗",
-        State.DONE: "●",
-        State.ABANDONED: "–",
-        State.DEAD_LETTER: "†",
-    }
-)
 
 
 # -- text
