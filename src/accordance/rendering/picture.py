@@ -198,7 +198,7 @@ class _Picture:
             notes.append(f"▸ {count} folded" if hidden else f"{quantity} of {count}")
         if node.rivals:
             number = node.rivals.index(task) + 1
-            notes.append(f"alternative {number} of {len(node.rivals)}")
+            notes.append(f"alt. {number}/{len(node.rivals)}")
         return " · ".join(notes)
 
     def _bar(self, box: Box, hidden: Sequence[str]) -> str:

@@ -91,9 +91,9 @@ def stylesheet(theme: ThemeName) -> str:
     return "\n".join(rules)
 
 
+_FONTS: Final = "system-ui,'Segoe UI',Roboto,'Noto Sans','Noto Sans CJK SC',sans-serif"
 _SHAPES: Final = (
-    "text{font-family:system-ui,'Segoe UI',Roboto,'Noto Sans','Noto Sans CJK SC',"
-    "sans-serif}",
+    f"text{{font-family:{_FONTS}}}",
     ".t{font-size:12.5px}",
     ".h{font-size:14px;font-weight:600}",
     ".n{font-size:10.5px}",
