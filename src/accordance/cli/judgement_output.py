@@ -120,8 +120,10 @@ def _must_be_writable(output: Output, files: Sequence[str]) -> None:
     place = Path(output.file)
     if place.is_dir():
         raise click.UsageError(f"{output.file} is a folder; name a file in it")
-    if not place.parent.is_dir():
-        raise click.UsageError(f"there is no folder {place.parent} for {output.file}")
+    for folder in place.parents:
+        if folder.exists() and not folder.is_dir():
+            text = f"{folder} is no folder, so {output.file} cannot be written"
+            raise click.UsageError(text)
 
 
 def write_judgement(
