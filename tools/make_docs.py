@@ -16,7 +16,7 @@ from tools.errors_page import errors_page
 from tools.filters_page import filters_page
 from tools.settings_page import settings_page
 
-from accordance import check
+from accordance import Accepted, check
 from accordance.cli.checked_file import Checked
 from accordance.cli.main import COMMANDS, app
 from accordance.cli.text import print_results
@@ -38,6 +38,9 @@ from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIE
 from accordance.domain.fail_codes import FAIL_CODES
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, WAITS_FOR, State
+from accordance.rendering.picture import draw_svg
+from accordance.service.drawings import draw_new_plan
+from accordance.service.plan_intake import check_plan
 from tests.seeds.demands import SEEDS, Demand, Mention, all_demands, all_mentions
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -322,6 +325,17 @@ def check_picture() -> str:
     return re.sub(r"[ \t]+$", "", without_fonts, flags=re.MULTILINE)
 
 
+def plan_picture() -> str:
+    """The plan of examples/plan, as `accordance plan graph` draws it."""
+    raw = (DOCS.parent / "examples/plan/plan.json").read_bytes()
+    result = check_plan(raw)
+    if not isinstance(result, Accepted):
+        sys.exit(f"the plan of the example breaks its contract: {result}")
+    drawing = draw_new_plan(result.value)
+    labels = {node.task_id: node.title for node in drawing.plan.nodes}
+    return draw_svg(drawing.graph, labels, drawing.states)
+
+
 def _checked(file: str) -> Checked:
     raw = (DOCS.parent / file).read_bytes()
     return Checked(file, raw, check(raw))
@@ -346,6 +360,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "errors.md": errors_page,
     "filters.md": filters_page,
     "check.svg": check_picture,
+    "plan.svg": plan_picture,
 }
 """Every generated page by its name."""
 

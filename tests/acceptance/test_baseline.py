@@ -135,7 +135,7 @@ def test_a_hook_planted_in_git(
     code, out, _ = judged(
         checkout, capsys, *base, "--strict", "--json", "--artifacts", places[2]
     )
-    assert (code, json.loads(out)["reason_code"]) == (1, "SCOPE_CONFLICT")
+    assert (code, json.loads(out)["reason_code"]) == (3, "SCOPE_CONFLICT")
 
 
 def test_a_linked_working_tree(

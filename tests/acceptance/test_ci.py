@@ -101,7 +101,10 @@ def proposed(checkout: Checkout) -> Checkout:
 
 
 def judge(
-    checkout: Checkout, branch: str = f"agent/{TASK_ID}", author: str = "codex[bot]"
+    checkout: Checkout,
+    branch: str = f"agent/{TASK_ID}",
+    author: str = "codex[bot]",
+    more: tuple[str, ...] = (),
 ) -> Ran:
     """What the workflow calls."""
     checkout.commit("done")
@@ -110,8 +113,53 @@ def judge(
         *("--agents", "codex[bot] other", "--base", checkout.begun_at),
         *("--repo", checkout.work, "--artifacts", checkout.place / "judged"),
         *("--format", "github"),
+        *more,
         cwd=checkout.place,
     )
+
+
+def test_one_judgement_gives_every_report(
+    proposed: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the written jobs ask for; and the summary of a GitHub job is added to."""
+    proposed.write("README.md", "mine\n")
+    summary = proposed.place / "summary.md"
+    summary.write_text("# Before\n", "utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    files = {name: proposed.place / f"judged.{name}" for name in FORGE_FORMATS}
+    options = [f"--format={name}={file}" for name, file in files.items()]
+    ran = judge(proposed, more=("--format", "text", *options))
+    assert ran.code == 3
+    assert "✗ REJECT  SCOPE_CONFLICT" in ran.out
+    assert "::error file=README.md" in ran.out
+    assert all("SCOPE_CONFLICT" in file.read_text() for file in files.values())
+    written = summary.read_text("utf-8")
+    assert written.startswith("# Before\n## ❌ REJECT: SCOPE_CONFLICT\n")
+
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(proposed.place))
+    proposed.write("README.md", "mine again\n")
+    other = judge(proposed, more=("--attempt", "2"))
+    assert other.code == 3
+    assert "the summary of the job could not be written" in other.err
+
+
+FORGE_FORMATS = ("junit", "sarif", "gitlab")
+
+
+@pytest.mark.parametrize(
+    ("file", "formats"),
+    [
+        (EXAMPLES / "accordance.yml", {"text", "github", "junit", "sarif"}),
+        (ROOT / "action.yml", {"text", "github", "junit", "sarif"}),
+        (EXAMPLES / "gitlab.yml", {"text", "junit", "gitlab"}),
+    ],
+    ids=["the GitHub workflow", "the action", "the GitLab job"],
+)
+def test_the_jobs_ask_for_reports(file: Path, formats: set[str]) -> None:
+    """Of a single judgement: a second one of the same attempt would be refused."""
+    text = file.read_text("utf-8")
+    assert text.count("ci judge") == 1
+    assert set(re.findall(r"--format (\w+)", text)) == formats
 
 
 def bundles(checkout: Checkout) -> list[Path]:
@@ -131,7 +179,7 @@ def test_a_change_out_of_scope_is_refused(proposed: Checkout) -> None:
     """Beside the file, in the words of GitHub."""
     proposed.write("README.md", "mine\n")
     ran = judge(proposed)
-    assert ran.code == 1
+    assert ran.code == 3
     assert "::error file=README.md,title=accordance SCOPE_CONFLICT::" in ran.out
 
 
@@ -140,7 +188,7 @@ def test_the_agent_cannot_change_its_task(proposed: Checkout) -> None:
     wider = {**proposed.task, "pins": {"allowed_paths": ["**"]}}
     proposed.write(f"tasks/{TASK_ID}.json", json.dumps(wider))
     ran = judge(proposed)
-    assert ran.code == 1
+    assert ran.code == 3
     assert "SCOPE_CONFLICT" in ran.out
 
 

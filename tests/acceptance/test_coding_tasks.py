@@ -88,6 +88,7 @@ def test_retry_then_done(project: CodingProject) -> None:
     assert told.startswith(
         "[True, 'Your last attempt was not accepted: CI_FAILED.', 'exit code 1: "
     )
+    assert "AssertionError" in told, "what the failed test printed"
     prompts = [project("task", "prompt", FIRST, "--attempt", at).out for at in "12"]
     assert "what was decided about this task" not in prompts[0]
     assert "what was decided about this task" in prompts[1]

@@ -153,6 +153,16 @@ def test_plan_graph() -> None:
     assert accordance("plan", "graph", PLAN_FILE, "--format", "dot").out.startswith(
         "digraph plan {\n"
     )
+    folded = accordance(
+        *("plan", "graph", PLAN_FILE, "--format", "svg", "--theme", "dark"),
+        *("--fold", "Catalogue published"),
+    )
+    assert "▸ 3 folded" in folded.out
+    assert "prefers-color-scheme" not in folded.out
+    unknown = accordance("plan", "graph", PLAN_FILE, "--format", "svg", "--fold", "x")
+    assert (unknown.code, "no goal 'x'" in unknown.err) == (5, True)
+    misused = accordance("plan", "graph", PLAN_FILE, "--depth", "1")
+    assert (misused.code, "need --format svg" in misused.err) == (2, True)
     whole = accordance("plan", "graph", PLAN_FILE, "--json").json
     assert [one["state"] for one in whole["nodes"]] == [
         "PENDING",

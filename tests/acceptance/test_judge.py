@@ -100,7 +100,7 @@ Do = Callable[[Checkout], None]
             id="tests fail again",
         ),
         pytest.param(
-            too_far, (), "REJECT", "SCOPE_CONFLICT", ("human", 1), id="out of scope"
+            too_far, (), "REJECT", "SCOPE_CONFLICT", ("human", 3), id="out of scope"
         ),
         pytest.param(
             asking, (), "ESCALATE", "NEED_INPUT_REQUIRED", ("human", 3), id="asks"
@@ -236,32 +236,97 @@ def test_a_submission_left_behind_is_found(checkout: Checkout) -> None:
     )
 
 
+ALL_FORMATS = ("markdown", "github", "gitlab", "junit", "sarif", "json", "003", "004")
+
+
 def test_the_formats(checkout: Checkout) -> None:
-    """Every one is what its readers expect."""
+    """One judgement, every format; and again from the bundle, without the repository."""
     too_far(checkout)
     untested(checkout)
-    out = {
-        name: checkout.judge("--format", name, "--artifacts", checkout.place / name).out
-        for name in ("text", "003", "004", "github", "junit", "sarif")
-    }
+    files = {name: checkout.place / f"out.{name}" for name in ALL_FORMATS}
+    options = [f"--format={name}={file}" for name, file in files.items()]
+    ran = checkout.judge("--format", "text", *options)
+    out = {name: file.read_text("utf-8") for name, file in files.items()}
     for name, contract in (("003", "scc.outcome.v1"), ("004", "scc.verdict.v1")):
         result = check(out[name], contract)
         assert isinstance(result, Accepted), result
     assert json.loads(out["003"])["verdict"] == "REJECT"
     assert json.loads(out["004"])["verdict"] == "FAIL"
-    assert "✗ REJECT  SCOPE_CONFLICT" in out["text"]
-    assert "next: human. A person decides." in out["text"]
+    assert "✗ REJECT  SCOPE_CONFLICT" in ran.out
+    assert "      AssertionError: wrong" in ran.out, "what the test printed"
+    assert "next: human. A person decides." in ran.out
     assert (
         "::error file=README.md,title=accordance SCOPE_CONFLICT::1 path is outside"
         in out["github"]
     )
+    assert out["markdown"].startswith("## ❌ REJECT: SCOPE_CONFLICT")
+    assert "AssertionError: wrong" in out["markdown"]
+    assert json.loads(out["gitlab"])[0]["location"]["path"] == "README.md"
+    assert json.loads(out["json"])["cause"] == "change"
     _looks_like_junit(out["junit"])
     _looks_like_sarif(json.loads(out["sarif"]))
+    _is_rendered_again(checkout, out, ran.out)
+
+
+def _is_rendered_again(checkout: Checkout, out: dict[str, str], text: str) -> None:
+    """Byte for byte, with no repository left."""
+    kept = checkout.place / "kept"
+    task = checkout.place / "task.json"
+    shutil.move(checkout.bundle, kept)
+    shutil.rmtree(checkout.work)
+    for name in ALL_FORMATS:
+        again = accordance("render", kept, "--task", task, "--format", name)
+        assert again.code == 0, again
+        expected = out[name].replace(str(checkout.bundle), str(kept))
+        assert again.out.rstrip("\n") == expected.rstrip("\n")
+    shown = accordance("render", kept).out
+    assert shown == text.replace(str(checkout.bundle), str(kept))
+
+
+def test_what_cannot_be_rendered(checkout: Checkout) -> None:
+    """A folder that is no bundle, and a bundle that somebody has changed."""
+    missing = accordance("render", checkout.place)
+    assert (missing.code, "is not a bundle of evidence" in missing.err) == (5, True)
+    untested(checkout)
+    assert checkout.judge().code == 1
+    (checkout.bundle / "runs" / "01.log").write_text("all is well", "utf-8")
+    changed = accordance("render", checkout.bundle, "--format", "junit")
+    assert (changed.code, changed.out) == (1, "")
+    assert "runs/01.log: changed" in changed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--format", "yaml"), "'yaml' is not one of text, markdown"),
+        (("--format", "junit="), "names no file"),
+        (("--format", "junit", "--json"), "junit must be alone on standard output"),
+        (("--format=junit=x", "--format=sarif=x"), "two formats would be written to x"),
+        (("--format", "junit=task.json/x.xml"), "task.json is no folder"),
+        (("--format", "junit=repository"), "repository is a folder"),
+    ],
+    ids=[
+        "a format that nobody knows",
+        "a file without a name",
+        "two documents on standard output",
+        "two formats in a file",
+        "a file in place of a folder",
+        "a folder in place of a file",
+    ],
+)
+def test_formats_that_cannot_be_written(
+    checkout: Checkout, options: tuple[str, ...], says: str
+) -> None:
+    """Refused at once, before anything is judged."""
+    ran = checkout.judge(*options)
+    assert (ran.code, says in ran.err) == (2, True), ran
+    assert not checkout.bundle.exists()
 
 
 def _looks_like_junit(text: str) -> None:
     whole = ET.fromstring(text.encode())
     gates, tests = whole.findall("testsuite")
+    assert "AssertionError: wrong" in (tests.findtext("testcase/failure") or "")
     failed = {case.get("name") for case in gates if case.find("failure") is not None}
     assert failed == {"scope", "evidence", "file_match", "tests"}
     assert (gates.get("tests"), gates.get("failures")) == ("10", "4")

@@ -145,7 +145,7 @@ def test_nothing_is_hidden_by_it(checkout: Checkout, act: Act, path: str) -> Non
     checkout.work_honestly()
     act(checkout)
     ran = checkout.judge("--json")
-    assert ran.code == 1, ran.out
+    assert ran.code == 3, ran.out
     assert ran.json["reason_code"] == "SCOPE_CONFLICT"
     assert path in ran.json["findings"][0]["message"]
 

@@ -10,17 +10,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from accordance.cli.judgement_output import FORMATS, as_json
+from accordance.cli.judgement_output import FORMATS
 from accordance.cli.main import run
 from accordance.cli.showing import as_json_text, shown, without_passwords
 from accordance.domain.escalation import LadderPosition
-from accordance.domain.facts import ChangeSet, CommandRun
+from accordance.domain.facts import WITH_FAILURES_TOLD, ChangeSet, CommandRun
 from accordance.domain.judging import History
 from accordance.domain.roles import ROLES
 from accordance.domain.terms import Terms, case_under
+from accordance.domain.test_results import TestOutcome, TestReport, TestResult
 from accordance.gates.running import verdict_on
 from accordance.judging.judgement import Judgement
 from accordance.project.home import Home
+from accordance.service.judgements import render
 from accordance.store.opening import open_ledger
 from tests.messages import edge, node, plan
 from tests.unit.cases import FACTS, a_case, a_submit, a_task, some_changes
@@ -29,7 +31,7 @@ EVIL = (
     "::error::begin \x1b[2J\x1b]0;title\x07 \x9b31m \u202etxt.exe\u202c %0A ##[error]v1 <script>alert(1)</script>\r\n"
     "::error file=x::forged\n\u2028::warning::too"
 )
-TEXT_FORMATS = ("text", "github", "junit")
+TEXT_FORMATS = ("text", "github", "junit", "markdown")
 
 
 def is_harmless(text: str, *, ours: tuple[str, ...] = ()) -> None:
@@ -105,8 +107,11 @@ def test_a_ledger_that_cannot_be_opened_keeps_the_password(
 
 
 @pytest.fixture(scope="module")
-def judgement() -> Judgement:
+def judgement(tmp_path_factory: pytest.TempPathFactory) -> Judgement:
     """A verdict in which everything an agent can word is hostile."""
+    bundle = tmp_path_factory.mktemp("kept") / "::error::forged\x1b[2J"
+    (bundle / "runs").mkdir(parents=True)
+    (bundle / "runs" / "02.log").write_text(EVIL, "utf-8")
     task = a_task(allowedTests=[])
     said = a_submit(
         status="FAILED", exit_code=1, reason_code=EVIL, summary=EVIL, changed_files=[f"src/{EVIL}", EVIL],
@@ -115,7 +120,8 @@ def judgement() -> Judgement:
     facts = replace(
         FACTS,
         changes=ChangeSet(some_changes(f"src/{EVIL}", "src/app.py")),
-        runs=(CommandRun(EVIL, 1),),
+        runs=(CommandRun(EVIL, 1, report=_hostile_report()), CommandRun("make", 1)),
+        version=WITH_FAILURES_TOLD,
         git_programs=(f"hook {EVIL}",),
     )
     terms = Terms(
@@ -129,22 +135,43 @@ def judgement() -> Judgement:
         submitted_at="2026-01-01T00:00:00Z",
         evaluated_at="2026-01-01T00:00:00Z",
         links={"report_md": EVIL},
-        bundle=Path(EVIL),
+        bundle=bundle,
     )
 
 
-@pytest.mark.parametrize("name", [*FORMATS, "json"])
+def _hostile_report() -> TestReport:
+    """Tests whose names and failures are worded by an enemy."""
+    texts = (EVIL, f"E   {EVIL}\ntests/test_x.py:7: {EVIL}", "</pre></details>![x](x)")
+    names = (EVIL, "tests/test_x.py::test_a", f"tests/test_x.py::{EVIL}")
+    failed = [
+        TestResult(name, TestOutcome.FAILED, 0.1, text)
+        for name, text in zip(names, texts, strict=True)
+    ]
+    return TestReport("pytest", tuple(failed))
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_judgement_in_every_format(judgement: Judgement, name: str) -> None:
-    """Text, annotations, XML and JSON."""
-    written = {**FORMATS, "json": as_json}[name](judgement, "task.json")
+    """Text, annotations, Markdown, XML and JSON."""
+    written = render(judgement, name)
     ours = ("::error ", "::notice ") if name == "github" else ()
     is_harmless(written, ours=ours)
     assert "forged" in written
     if name == "junit":
         assert "<script>" not in written
         assert ET.fromstring(written.encode()).find(".//failure") is not None
+    elif name == "markdown":
+        assert "<script>" not in written.replace("\\<script>", "")
+        assert written.count("</pre>") == written.count("<pre>")
     elif name not in TEXT_FORMATS:
         json.loads(written)
+
+
+def test_what_the_next_attempt_is_told_stays_data(judgement: Judgement) -> None:
+    """What tests print is fenced, harmless, and does not push the findings out."""
+    retry = judgement.retry
+    told = "" if retry is None else retry.tell
+    is_harmless(told)
 
 
 @pytest.fixture(scope="module")

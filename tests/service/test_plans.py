@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accordance import Accepted, Rejected
-from accordance.errors import InvalidFuses, LedgerDamaged
+from accordance.errors import InvalidFuses, LedgerDamaged, NotFound
 from accordance.service import drawings, plan_intake, plans
 from accordance.service.project import Project
 from tests.messages import PLAN, Message, plan, requirement, small_plan
@@ -109,6 +109,16 @@ def test_a_drawing(project: Project) -> None:
     assert (nodes["a"].state, nodes["b"].state) == ("READY", "PENDING")
     assert nodes["b"].prerequisites == ("a",)
     assert nodes["root"].parts == ("a", "b")
+
+
+def test_a_goal_is_named_by_its_id_or_title(project: Project) -> None:
+    """A task without parts is no goal, and neither is what nobody knows."""
+    drawing = drawings.draw_plan(project)
+    assert drawing.goal("root") == "root"
+    assert drawing.goal(drawing.plan.nodes[0].title) == "root"
+    for name in ("a", "roots"):
+        with pytest.raises(NotFound, match=f"no goal '{name}'"):
+            drawing.goal(name)
 
 
 def test_a_plan_that_was_damaged(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from accordance.api import check
 from accordance.changes.commission import Commission
 from accordance.changes.edits import AppliedEdits, apply_edits
+from accordance.changes.failure_output import output_for_next_attempt
 from accordance.changes.repository_watch import breaches_in
 from accordance.changes.settling import JudgedChange, manifest_of
 from accordance.contracts.catalogue.edits import EDITS
@@ -126,6 +127,7 @@ class AttemptJudge:
             manifest=manifest_of(written),
             base=tree.workspace.commit,
             commit=self._commit(tree, judgement),
+            printed=output_for_next_attempt(judgement),
         )
         submission = (written / "submit.json").read_bytes()
         return Conclusion(submission, change)

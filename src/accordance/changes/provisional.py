@@ -6,24 +6,20 @@ They are made one at a time, and none after the end of the run.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, TypeAlias
 
 from accordance.changes.edits import AppliedEdits
-from accordance.domain.prompting import fenced
+from accordance.changes.failure_output import output_of_failures
 from accordance.domain.retrying import feedback_for
 from accordance.errors import AccordanceError
 from accordance.executors.opinion import Opinion
-from accordance.executors.run_folder import tail
 from accordance.judging.judge import AttemptTree, JudgeOptions
 from accordance.judging.judgement import Judgement
 from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."
-_NOT_SHOWN: Final = (
-    "what {command} printed is not shown: it needs files that this task may not read"
-)
 _OVER: Final = Opinion(
     done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED"
 )
@@ -93,26 +89,10 @@ def opinion_on(judgement: Judgement, edits: AppliedEdits | None = None) -> Opini
     lines = [feedback_for(verdict)]
     if edits is not None:
         lines += [f"- {refusal}\n" for refusal in edits.refused]
-    lines += _output_of_failures(judgement)
+    lines += output_of_failures(judgement)
     return Opinion(
         done=False,
         text="".join(lines),
         reason_code=verdict.reason_code,
         is_final=edits is not None and edits.is_final,
     )
-
-
-def _output_of_failures(judgement: Judgement) -> Iterator[str]:
-    """The end of what every failed test printed.
-
-    An agent that cannot run the tests has nothing else to go by.
-    """
-    for run, log in zip(judgement.facts.runs, judgement.shown, strict=True):
-        if run.passed:
-            continue
-        if log is None:
-            yield f"- {_NOT_SHOWN.format(command=run.command)}\n"
-            continue
-        output = tail(log.parent, log.name)
-        if output:
-            yield f"{fenced(f'what was printed by {run.command}', output)}\n"

@@ -59,6 +59,7 @@ class JudgedChange:
     base: str  # the commit it began from
     commit: str | None = None  # the change on top of it, if it passed
     written: str | None = None  # where its evidence lies until it counts
+    printed: str = ""  # by failed tests, as far as the next attempt may see it
 
     def to_json(self) -> JsonObject:
         """The judgement as plain JSON."""
@@ -125,7 +126,7 @@ def _take_effect(
     if ruling.outcome is Outcome.DONE:
         extra["artifact"] = _keep_patch(tx, home, arrived, change, message)
     elif change.verdict.outcome is not Outcome.DONE:
-        extra["tell"] = feedback_for(change.verdict)
+        extra["tell"] = feedback_for(change.verdict) + change.printed
 
     first_event, _ = ruling.steps[0]
     if first_event is Event.APPROVED:

@@ -10,12 +10,18 @@ import click
 
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.judge import exit_code
+from accordance.cli.judgement_output import (
+    Output,
+    append_step_summary,
+    format_option,
+    outputs_of,
+    write_judgement,
+)
 from accordance.cli.ledger_commands import isolation_option
 from accordance.cli.reading import must_be_a_name
 from accordance.cli.stopping import tidied_up
 from accordance.cli.writing import write_output
 
-_FORMATS = ("text", "github", "junit", "sarif")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\[\]-]*")
 _FOLDER = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 
@@ -124,7 +130,7 @@ def _write(
 @isolation_option
 @click.option("--artifacts", metavar="DIR", type=click.Path(), help="Where artifacts/TASK_ID/attempt-N/ is written.  [default: the repository]")  # fmt: skip
 @click.option("--attest", metavar="KEY", type=click.Path(), help="Sign the evidence with this private key (PEM, Ed25519).")  # fmt: skip
-@click.option("--format", "output_format", type=click.Choice(_FORMATS), default="text", show_default=True)  # fmt: skip
+@format_option
 def judge_change(
     branch: str,
     author: str,
@@ -136,20 +142,22 @@ def judge_change(
     isolation: str | None,
     artifacts: str | None,
     attest: str | None,
-    output_format: str,
+    formats: tuple[Output, ...],
 ) -> int:
     """Judge a proposed change by the task its branch names.
 
     The task and all rules are read from the base. A change that is not an agent's is
-    not judged, and passes. Exit codes are those of `accordance judge`.
+    not judged, and passes. Exit codes are those of `accordance judge`. In a GitHub job
+    the judgement is also added to the summary of the job.
     """
-    from accordance.cli import judgement_output
     from accordance.domain.proposed_changes import ProposedChange, task_of
     from accordance.judging.judge import judge
     from accordance.judging.proposals import must_not_merge_evidence, task_at_base
 
     for name in (repo, base, artifacts):
         must_be_a_name(name or ".")
+
+    outputs = outputs_of(formats)
 
     change = ProposedChange(branch, author)
     task_id = task_of(change, agents.split())
@@ -170,6 +178,7 @@ def judge_change(
             artifacts=artifacts,
             attest=attest,
         )
-    write = judgement_output.FORMATS[output_format]
-    click.echo(write(judgement, f"{tasks}/{task_id}.json"))
+    task_file = f"{tasks}/{task_id}.json"
+    append_step_summary(judgement, task_file)
+    write_judgement(judgement, outputs, task_file)
     return exit_code(judgement)

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.exits import Exit, Failure
+from accordance.cli.judgement_output import (
+    Output,
+    format_option,
+    outputs_of,
+    write_judgement,
+)
 from accordance.cli.ledger_commands import isolation_option
 from accordance.cli.reading import is_stream, must_be_a_name, read_bounded
 from accordance.cli.stopping import tidied_up
 from accordance.domain.escalation import NextAction
-from accordance.domain.verdict import Outcome
 
 if TYPE_CHECKING:
     from accordance.judging.judgement import Judgement
-
-_FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 
 
 @click.command(name="judge")
@@ -36,10 +39,10 @@ _FORMATS = ("text", "003", "004", "github", "junit", "sarif")
 @click.option("--attest", metavar="KEY", type=click.Path(), help="Sign the evidence with this private key (PEM, Ed25519).")  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model that did the work.")
 @click.option("--executor", metavar="NAME", help="The agent that did the work.")
-@click.option("--format", "output_format", type=click.Choice(_FORMATS), default="text", show_default=True, help="003 is scc.outcome.v1, 004 is scc.verdict.v1.")  # fmt: skip
+@format_option
 @click.option("--explain-environment", "explains", is_flag=True, help="Judge nothing: say what would be prepared for the tests, and why.")  # fmt: skip
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print the whole judgement as JSON."
+    "--json", "as_json", is_flag=True, help="Print the whole judgement: --format json."
 )
 def command(
     task: str | None,
@@ -54,7 +57,7 @@ def command(
     attest: str | None,
     model: str | None,
     executor: str | None,
-    output_format: str,
+    formats: tuple[Output, ...],
     explains: bool,
     as_json: bool,
 ) -> int:
@@ -64,10 +67,10 @@ def command(
     itself, on an isolated copy without network. What the agent claims is compared with
     that. Run it when the agent's processes have ended.
 
-    Exit code 0: the work is DONE; 1: RETRY or REJECT; 2: the task is invalid; 3: a
-    person must decide.
+    Exit code 0: the work is DONE; 1: RETRY, REJECT or ESCALATE; 2: the task is invalid;
+    3: whatever the outcome, a person must decide. `accordance render` shows a judgement
+    again.
     """
-    from accordance.cli import judgement_output
     from accordance.domain.usage import Usage
     from accordance.judging.judge import judge
     from accordance.workspace.errors import UnknownBase
@@ -81,6 +84,7 @@ def command(
     if task is None:
         raise click.MissingParameter(param_hint="'--task'", param_type="option")
 
+    outputs = outputs_of(formats, as_json=as_json)
     try:
         with tidied_up(), _progress() as show_step:
             judgement = judge(
@@ -100,11 +104,7 @@ def command(
     except UnknownBase as error:
         raise Failure(str(error), Exit.NOT_FOUND) from None
 
-    write = judgement_output.FORMATS[output_format]
-    if as_json:
-        write = judgement_output.as_json
-    task_file = "task.json" if task == "-" else task
-    click.echo(write(judgement, task_file))
+    write_judgement(judgement, outputs, "task.json" if task == "-" else task)
     return exit_code(judgement)
 
 
@@ -134,12 +134,10 @@ def _explain(
 
 
 def exit_code(judgement: Judgement) -> Exit:
-    """The exit code of a judgement."""
+    """The exit code of a judgement: 3 where a person has the next move."""
     if judgement:
         return Exit.OK
-
-    is_escalated = judgement.outcome is Outcome.ESCALATE
-    if is_escalated and judgement.verdict.next_action is NextAction.HUMAN:
+    if judgement.verdict.next_action is NextAction.HUMAN:
         return Exit.WAITING
     return Exit.REJECTED
 

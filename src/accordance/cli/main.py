@@ -52,6 +52,10 @@ COMMANDS = {
     "inbox": ("accordance.cli.inbox", "List and answer the questions to people."),
     "dlq": ("accordance.cli.dlq", "Handle the dead letters."),
     "events": ("accordance.cli.events", "Show what happened."),
+    "render": (
+        "accordance.cli.render",
+        "Show a judgement again, from its bundle of evidence.",
+    ),
     "verify": (
         "accordance.cli.verify",
         "Recompute every decision of a ledger or a bundle.",

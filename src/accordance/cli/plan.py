@@ -18,19 +18,16 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
-from accordance.cli.plan_import import import_, report_rejected_plan
+from accordance.cli.plan_graph import graph
+from accordance.cli.plan_import import import_
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
-from accordance.cli.reading import is_file, read_bounded
+from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
-from accordance.cli.showing import print_line, shown
+from accordance.cli.showing import print_line
 from accordance.cli.spent import spent_text
-from accordance.cli.writing import write_output
-from accordance.contracts.violation import Rejected
-from accordance.rendering.drawing import FORMATS
 
 if TYPE_CHECKING:
-    from accordance.service.drawings import Drawing
     from accordance.service.listing import ListQuery
     from accordance.service.views.plans import PlanDetailView
 
@@ -53,6 +50,7 @@ def command() -> None:
 command.add_command(import_)
 command.add_command(create)
 command.add_command(plan_prompt)
+command.add_command(graph)
 
 
 @command.command(name="list")
@@ -136,73 +134,6 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
     elif not is_live:
         print_status(view)
     return exit_of_status(view)
-
-
-@command.command()
-@click.argument("source", metavar="FILE|-|PLAN", required=False)
-@click.option(
-    "--format",
-    "picture",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What to draw.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the drawing to this file.",
-)
-@ledger_options
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print the nodes, the edges of each kind and the states as JSON.",
-)
-def graph(
-    where: Where, source: str | None, picture: str, output: Path | None, as_json: bool
-) -> int:
-    """Draw a plan of the ledger with its states, or a plan in a file (- is standard input).
-
-    A plan that breaks its contract is reported as by `accordance check`, with exit
-    code 1.
-    """
-    from accordance.service.drawings import draw_new_plan, draw_plan
-    from accordance.service.plan_intake import LARGEST_PLAN, check_plan
-
-    if source is not None and _is_plan_file(source):
-        raw = read_bounded(source, LARGEST_PLAN)
-        result = check_plan(raw)
-        if isinstance(result, Rejected):
-            return report_rejected_plan(source, raw, result)
-        drawing = draw_new_plan(result.value)
-    else:
-        with opened(where) as project:
-            drawing = draw_plan(project, source)
-
-    if as_json:
-        print_json(drawing.view().to_json())
-        return Exit.OK
-
-    text = _picture(drawing, picture)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_output(output, text.encode())
-    return Exit.OK
-
-
-def _is_plan_file(source: str) -> bool:
-    """Whether a source is meant as a file, even one that is not there."""
-    return source == "-" or is_file(source) or source.endswith(".json")
-
-
-def _picture(drawing: Drawing, name: str) -> str:
-    labels = {node.task_id: shown(node.title) for node in drawing.plan.nodes}
-    draw = FORMATS[name]
-    return draw(drawing.graph, labels, drawing.states)
 
 
 @command.command()

@@ -13,7 +13,7 @@ from accordance.cli.exits import Exit
 from accordance.cli.pages import print_page
 from accordance.cli.showing import shown
 from accordance.domain.lifecycle import TERMINAL, State
-from accordance.rendering.drawing import MARKS
+from accordance.rendering.marks import MARKS
 
 if TYPE_CHECKING:
     from accordance.service.project import Ledger

@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
-from accordance.cli.annotations import github_annotation, sarif_document
 from accordance.cli.checked_file import Checked
 from accordance.contracts.codes import CODES
 from accordance.contracts.printable import printable, printable_lines
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Notice, Rejected, Violation
+from accordance.rendering.annotations import github_annotation, sarif_document
 
 
 def as_text(results: Iterable[Checked]) -> bool:

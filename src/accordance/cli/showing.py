@@ -5,24 +5,18 @@ Text from outside controls neither the terminal nor the log of a CI job.
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from accordance.contracts.printable import printable, printable_lines
+from accordance.rendering.showing import as_json_text, shown
 
-# a workflow command of GitHub, at the beginning of a line or as `##[`
-_COMMAND: Final = re.compile(r"^(\s*)(?=::)|(?<=#)(?=#\[)")
+__all__ = ["as_json_text", "print_line", "shown", "tell_document", "without_passwords"]
+
 _SECRET_IN_URL: Final = re.compile(
     r"(?i)(?P<user>\b[a-z][a-z0-9+.-]*://[^/\s:@?]*:)[^/\s@]*(?=@)|(?P<query>[?&](?:ssl)?password=)[^&\s'\"]*"
 )
-
-
-def shown(line: str) -> str:
-    """A line of text from anywhere, made safe to print."""
-    return _COMMAND.sub(lambda match: f"{match[1] or ''}\\", printable(line))
 
 
 def print_line(line: str) -> None:
@@ -33,11 +27,6 @@ def print_line(line: str) -> None:
 def tell_document(text: str) -> None:
     """Print a text of several lines that ends with its own line break."""
     click.echo("\n".join(map(shown, text.split("\n"))), nl=False)
-
-
-def as_json_text(value: Any) -> str:
-    """A value as JSON. Control characters are escaped, so that the value is kept."""
-    return printable_lines(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 def without_passwords(text: str) -> str:

@@ -14,7 +14,7 @@ from accordance.errors import AccordanceError, NotFound
 
 WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "attempt-judged": "--attempt",
+        "attempt-judged": "--attempt N; `accordance render` shows that judgement again",
         "empty-answer": "--file, --approve, --give-up",
         "goal-waits": "`accordance dlq list`, --give-up",
         "isolation-turned-off": "--isolation rlimit",

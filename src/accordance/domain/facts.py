@@ -400,7 +400,7 @@ class AttemptFacts:
     environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
-    version: int = 1  # of what was collected; see WITH_TEST_POLICY
+    version: int = 1  # of what was collected; see WITH_FAILURES_TOLD
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
     given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
     hidden: HiddenRuns | None = None
@@ -422,6 +422,9 @@ WITH_LEFT_OUT: Final = 3
 
 WITH_TEST_POLICY: Final = 4
 """From this version of facts on, tests that prove little are a matter of policy."""
+
+WITH_FAILURES_TOLD: Final = 5
+"""From this version of facts on, the next attempt is told why tests failed."""
 
 CACHES: Final = MappingProxyType(
     {

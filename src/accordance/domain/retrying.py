@@ -5,20 +5,24 @@ These are values made from a verdict; others act on them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.printable import printable
 from accordance.domain.escalation import LadderStep, NextAction
 from accordance.domain.fail_codes import fail_code
+from accordance.domain.failing_tests import FailingTest
 from accordance.domain.findings import Finding
+from accordance.domain.prompting import fenced
 from accordance.domain.verdict import Verdict
 from accordance.errors import UnknownCode
 
 MAX_BYTES: Final = 2000  # of feedback to the next attempt, which pays for every word
+_FAILURES: Final = "why tests failed"
 
 
 class Strategy(StrEnum):
@@ -56,20 +60,28 @@ class RetryPlan:
     tell: str
 
 
-def retry_plan(verdict: Verdict, attempt: int) -> RetryPlan | None:
+def retry_plan(
+    verdict: Verdict, attempt: int, failing: Sequence[FailingTest] = ()
+) -> RetryPlan | None:
     """Return the attempt after the judged one; None where no agent moves next."""
     if verdict.step is None:
         return None
     if verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
-    return RetryPlan(attempt + 1, verdict.step, strategy, feedback_for(verdict))
+    feedback = feedback_for(verdict, failing)
+    return RetryPlan(attempt + 1, verdict.step, strategy, feedback)
 
 
-def feedback_for(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
+def feedback_for(
+    verdict: Verdict,
+    failing: Sequence[FailingTest] = (),
+    max_bytes: int = MAX_BYTES,
+) -> str:
     """Return the feedback for the next attempt: a line for each finding, gravest first.
 
-    Findings that do not fit are counted.
+    Findings that do not fit are counted. Where there is room left, it shows why tests
+    failed.
     """
     text = f"Your last attempt was not accepted: {verdict.reason_code}.\n"
     count = len(verdict.findings)
@@ -79,7 +91,28 @@ def feedback_for(verdict: Verdict, max_bytes: int = MAX_BYTES) -> str:
         if len((text + line + rest).encode()) > max_bytes:
             return text + rest
         text += line
-    return text
+    room = max_bytes - len(text.encode())
+    return text + _failures_within(failing, room)
+
+
+def _failures_within(failing: Sequence[FailingTest], room: int) -> str:
+    """Return why tests failed, marked as data, as far as it fits into so many bytes."""
+    shown = ""
+    for line in _failure_lines(failing):
+        longer = f"{shown}\n{line}" if shown else line
+        size = len(f"{fenced(_FAILURES, longer)}\n".encode())
+        if size > room:
+            break
+        shown = longer
+    return f"{fenced(_FAILURES, shown)}\n" if shown else ""
+
+
+def _failure_lines(failing: Sequence[FailingTest]) -> Iterator[str]:
+    for test in failing:
+        where = f" ({test.place})" if test.line is not None else ""
+        yield printable(f"{test.test}{where}")
+        for line in test.lines:
+            yield f"    {printable(line)}"
 
 
 def _line(finding: Finding) -> str:

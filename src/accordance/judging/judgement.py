@@ -13,11 +13,13 @@ from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
 from accordance.domain.facts import (
+    WITH_FAILURES_TOLD,
     WITH_TEST_POLICY,
     AttemptFacts,
     CommandRun,
     TestReruns,
 )
+from accordance.domain.failing_tests import FailingTest, failing_tests
 from accordance.domain.flaky_tests import flaky_tests
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
@@ -73,7 +75,14 @@ class Judgement:
     @property
     def retry(self) -> RetryPlan | None:
         """The next attempt and its feedback; None where no agent has the next move."""
-        return retry_plan(self.verdict, self.attempt)
+        is_told_why = self.facts.version >= WITH_FAILURES_TOLD
+        failing = self.failing_tests if is_told_why else ()
+        return retry_plan(self.verdict, self.attempt, failing)
+
+    @property
+    def failing_tests(self) -> tuple[FailingTest, ...]:
+        """The failing tests that are held against the change; no hidden ones."""
+        return failing_tests(self.case.task, self.facts)
 
     @property
     def dead_letter(self) -> DeadLetter | None:

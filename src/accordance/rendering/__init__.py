@@ -1,1 +1,1 @@
-"""How plans and research are shown: text in, text out, nothing else."""
+"""How plans, judgements and research are shown: values in, text out, nothing else."""

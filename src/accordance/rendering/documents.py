@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accordance.domain.research.names import visible
+from accordance.rendering.showing import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,15 @@ class Table:
     rule: str = ""  # the line under the head in Markdown, where it is prescribed
 
 
-Block: TypeAlias = Heading | Paragraph | Facts | Bullets | Table
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Lines of output under a summary, folded until a reader opens them."""
+
+    summary: str
+    lines: Sequence[str]
+
+
+Block: TypeAlias = Heading | Paragraph | Facts | Bullets | Table | Details
 
 
 # -- Markdown
@@ -62,7 +71,7 @@ Block: TypeAlias = Heading | Paragraph | Facts | Bullets | Table
 _LINE_BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PIPE: Final = re.compile(r"(\\*)\|")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
-_BLOCK_MARK: Final = re.compile(r"(?=[#>+*=`~|-])|\d{1,9}(?=[.)]\s)")
+_BLOCK_MARK: Final = re.compile(r"(?=[#>+*=`~|\[-])|\d{1,9}(?=[.)]\s)")
 
 
 def as_markdown(blocks: Sequence[Block], _language: str = "en") -> str:
@@ -82,6 +91,8 @@ def _markdown(block: Block) -> str:
         case Bullets(label, items):
             lines = [f"- {_line_start(inline(item))}" for item in items]
             return "\n".join([f"**{inline(label)}**:", *lines])
+        case Details():
+            return _folded(block)
         case _:
             return "\n".join(table_lines(block))
 
@@ -119,7 +130,7 @@ def inline(text: str) -> str:
 
 
 def _line_start(text: str) -> str:
-    """Escape a text that would look like a heading, a list or a rule in a line."""
+    """Escape a text that would begin a heading, a list, a rule or a link's target."""
     mark = _BLOCK_MARK.match(text)
     if mark is None:
         return text
@@ -173,6 +184,8 @@ def _html(block: Block) -> str:
         case Bullets(label, items):
             listed = "".join(_element("li", item) for item in items)
             return f"<p>{_element('strong', label)}</p>\n<ul>{listed}</ul>"
+        case Details():
+            return _folded(block)
         case _:
             return _html_table(block.head, block.rows)
 
@@ -195,6 +208,25 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 def _element(tag: str, text: str) -> str:
     return f"<{tag}>{html.escape(_on_one_line(text))}</{tag}>"
+
+
+def _folded(details: Details) -> str:
+    """Return folded lines in HTML, which Markdown takes over as it is.
+
+    Blank lines stand where Markdown ends a block, and none within the summary.
+    """
+    lines = [html.escape(shown(line)) for line in details.lines]
+    return "\n".join(
+        [
+            f"<details>{_element('summary', details.summary)}",
+            "",
+            "<pre>",
+            *lines,
+            "</pre>",
+            "",
+            "</details>",
+        ]
+    )
 
 
 WRITERS: Final[Mapping[str, Callable[[Sequence[Block], str], str]]] = MappingProxyType(

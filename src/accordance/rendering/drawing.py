@@ -12,25 +12,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from accordance.domain.lifecycle import State
 from accordance.domain.plan import PlanGraph, PlanNode
+from accordance.rendering.marks import MARKS
 from accordance.rendering.picture import draw_svg
 
 Labels: TypeAlias = Mapping[str, str]
 States: TypeAlias = Mapping[str, State]
-
-MARKS: Final[Mapping[State, str]] = MappingProxyType(
-    {
-        State.PENDING: "·",
-        State.READY: "○",
-        State.IN_PROGRESS: "◐",
-        State.READY_TO_CHECK: "◑",
-        State.TO_BE_MODIFY: "↻",
-        State.BLOCKED: "‖",
-        State.FAILED: "✗",
-        State.DONE: "●",
-        State.ABANDONED: "–",
-        State.DEAD_LETTER: "†",
-    }
-)
 
 
 # -- text
@@ -95,8 +81,7 @@ def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
         yield f"{node.kind}, {quantity} of"
 
     if node.rivals:
-        number = node.rivals.index(node.task_id) + 1
-        yield f"alternative {number} of {len(node.rivals)}"
+        yield _alternative(node)
 
     if node.checks is not None:
         yield f"checks {labels[node.checks]}"
@@ -122,7 +107,7 @@ def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None)
     lines = ["flowchart TD"]
     for task, name in names.items():
         opening, closing = _MERMAID_SHAPES[graph[task].kind]
-        text = _mermaid_text(_label(task, labels, states))
+        text = _mermaid_text(_label(graph[task], labels, states))
         lines.append(f'    {name}{opening}"{text}"{closing}')
 
     for task, other, arrow in _arrows(graph, "-->", "-.->"):
@@ -135,7 +120,7 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
     lines = ["digraph plan {", "  rankdir=TB;", "  node [fontname=sans];"]
     for task in graph:
         shape = _DOT_SHAPES[graph[task].kind]
-        label = _dot_text(_label(task, labels, states))
+        label = _dot_text(_label(graph[task], labels, states))
         lines.append(f"  {_dot_text(task)} [label={label}, shape={shape}];")
 
     waiting_style = " [style=dashed, constraint=false]"
@@ -156,13 +141,23 @@ def _arrows(
             yield task, dependent, to_dependent
 
 
-def _label(task: str, labels: Labels, states: States | None) -> str:
-    return f"{labels[task]} ({states[task]})" if states else labels[task]
+def _label(node: PlanNode, labels: Labels, states: States | None) -> str:
+    """A title, with the state and what it is an alternative to."""
+    notes: list[str] = [states[node.task_id].value] if states else []
+    if node.rivals:
+        notes.append(_alternative(node))
+    label = labels[node.task_id]
+    return f"{label} ({', '.join(notes)})" if notes else label
+
+
+def _alternative(node: PlanNode) -> str:
+    number = node.rivals.index(node.task_id) + 1
+    return f"alternative {number} of {len(node.rivals)}"
 
 
 def _mermaid_text(text: str) -> str:
     escaped = text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return escaped.replace("\n", " ")
+    return escaped.replace("\n", " ").replace("#", "#35;")  # it begins an entity
 
 
 def _dot_text(text: str) -> str:

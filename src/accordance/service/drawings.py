@@ -11,7 +11,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.progress import begin
 from accordance.domain.records import PlanRecord
-from accordance.errors import LedgerDamaged
+from accordance.errors import LedgerDamaged, NotFound
 from accordance.service.plan_intake import check_plan
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import GraphView, NodeView
@@ -28,6 +28,19 @@ class Drawing(NamedTuple):
     def view(self) -> GraphView:
         """Show nodes and edges of each kind."""
         return GraphView(root=self.graph.root, nodes=tuple(self._nodes()))
+
+    def goal(self, name: str) -> str:
+        """Return the id of a goal, by its id or its title. Raises NotFound."""
+        goals = {}
+        for node in self.plan.nodes:
+            if self.graph[node.task_id].parts:
+                goals[node.task_id] = node.title
+        if name in goals:
+            return name
+        matching = [task_id for task_id, title in goals.items() if title == name]
+        if len(matching) != 1:
+            raise NotFound("goal", name, goals)
+        return matching[0]
 
     def _nodes(self) -> Iterator[NodeView]:
         for node in self.plan.nodes:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 from accordance.domain.lifecycle import State
 from accordance.domain.progress import begin
-from accordance.rendering.drawing import MARKS, draw_dot, draw_mermaid, draw_text
-from accordance.rendering.picture import draw_svg
+from accordance.rendering.drawing import draw_dot, draw_mermaid, draw_text
+from accordance.rendering.marks import MARKS
 from tests.messages import edge, node, plan
 from tests.unit.domain.test_progress import graph
 
@@ -80,10 +79,12 @@ def test_mermaid_and_dot() -> None:
     drawn = graph(example())
     states = {task: at.state for task, at in begin(drawn).at.items()}
     mermaid, dot = draw_mermaid(drawn, LABELS, states), draw_dot(drawn, LABELS)
-    assert 'n2["By &quot;hand&quot; (ABANDONED)"]' in mermaid
+    assert 'n2["By &quot;hand&quot; (ABANDONED, alternative 2 of 2)"]' in mermaid
     assert "n1 --> n2" in mermaid
     assert "n3 -.-> n5" in mermaid
-    assert '"a" [label="By \\"hand\\"", shape=box];' in dot
+    assert '"a" [label="By \\"hand\\" (alternative 2 of 2)", shape=box];' in dot
+    hashed = draw_mermaid(drawn, {**LABELS, "c": "#quot;"})
+    assert 'n5{{"#35;quot;"}}' in hashed
     assert '"b" -> "c" [style=dashed, constraint=false];' in dot
 
 
@@ -97,38 +98,3 @@ def test_deep_trees() -> None:
         plan([node("root", "GOAL"), *(node(name, "GOAL") for name in names)], edges)
     )
     assert draw_text(deep, {task: task for task in deep}).count("\n") == 3001
-
-
-def test_svg() -> None:
-    """Well-formed whatever the titles hold; one box for each node, one line for each edge, nothing above what it hangs from."""
-    whole = graph(example())
-    odd = {
-        **LABELS,
-        "a": "<b>&\0\uffff",
-        "b": "a title that is much too long for its box",
-    }
-    states = {task: at.state for task, at in begin(whole).at.items()}
-    for given in (None, states):
-        drawn = draw_svg(whole, odd, given)
-        assert drawn == draw_svg(whole, odd, given)
-        tree = ET.fromstring(drawn)
-        tag = "{http://www.w3.org/2000/svg}"
-        boxes = tree.findall(f"{tag}g")
-        titles = [box.findtext(f"{tag}title") for box in boxes]
-        assert "<b>& (a)" in titles
-        texts = [text.text for box in boxes for text in box.findall(f"{tag}text")]
-        assert "a title that is much to…" in texts
-        assert ("CHECK PENDING" if given else "CHECK") in texts
-        lines = tree.findall(f"{tag}path")
-        assert len(lines) == sum(
-            len(whole[task].parts) + len(whole[task].dependents) for task in whole
-        )
-        height = {
-            task: int(box.find(f"{tag}rect").get("y"))  # type: ignore[union-attr, arg-type]
-            for task, box in zip(whole, boxes, strict=True)
-        }
-        assert all(
-            height[task] < height[one]
-            for task in whole
-            for one in (*whole[task].parts, *whole[task].dependents)
-        )

@@ -109,7 +109,7 @@ class Run:
             "seconds": round(seconds, 4),
         }
         if text:
-            more["text"] = text[:_MOST_TEXT]
+            more["text"] = text[-_MOST_TEXT:]  # the end says why
         if raised is not None:
             more["raised"] = raised
         self.stream.emit("result", test=test, **more)

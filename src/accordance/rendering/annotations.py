@@ -6,21 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accordance._version import __version__
-from accordance.cli.showing import as_json_text
 from accordance.contracts.printable import printable
+from accordance.rendering.showing import as_json_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def github_annotation(
-    kind: str, title: str, text: str, where: Mapping[str, object]
+    kind: str,
+    title: str,
+    text: str,
+    where: Mapping[str, object],
+    details: Sequence[str] = (),
 ) -> str:
-    """A line that GitHub shows beside the code."""
+    """A line that GitHub shows beside the code; details are further lines in it."""
     properties = {**where, "title": title}
     written = [
         f"{key}={_property(printable(str(value)))}" for key, value in properties.items()
     ]
-    return f"::{kind} {','.join(written)}::{_data(printable(text))}"
+    message = "\n".join(printable(line) for line in (text, *details))
+    return f"::{kind} {','.join(written)}::{_data(message)}"
 
 
 def _data(text: str) -> str:
@@ -32,13 +37,24 @@ def _property(text: str) -> str:
 
 
 def sarif_document(
-    rules: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]
+    rules: Sequence[Mapping[str, Any]],
+    results: Sequence[Mapping[str, Any]],
+    notifications: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """A SARIF document with a single run."""
+    """A SARIF document with a single run.
+
+    Notifications say why the tool could not do its work.
+    """
     driver = {"name": "accordance", "version": __version__, "rules": rules}
-    run = {
+    run: dict[str, Any] = {
         "tool": {"driver": driver},
         "results": results,
         "columnKind": "unicodeCodePoints",
     }
+    if notifications:
+        invocation = {
+            "executionSuccessful": False,
+            "toolExecutionNotifications": notifications,
+        }
+        run["invocations"] = [invocation]
     return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})

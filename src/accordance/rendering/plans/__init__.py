@@ -1,0 +1,1 @@
+"""Plans as pictures: what is folded, where everything stands, how it is drawn."""

@@ -1,0 +1,114 @@
+"""The rows of a frame: what waits for something stands below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import TypeAlias
+
+Pair: TypeAlias = tuple[str, str]  # the first comes before the second
+
+
+def ranked(parts: Sequence[str], pairs: Sequence[Pair]) -> list[list[str]]:
+    """Return the parts in rows, each below what it waits for.
+
+    Frames can wait for each other in a circle, by different parts of theirs. Then the
+    order of the plan decides.
+    """
+    distinct = list(dict.fromkeys(pairs))
+    rank = _ranks(parts, distinct)
+    rows: list[list[str]] = [[] for _ in range(max(rank.values()) + 1)]
+    for part in parts:
+        rows[rank[part]].append(part)
+    return _untangled([row for row in rows if row], distinct)
+
+
+def _ranks(parts: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
+    after: dict[str, list[str]] = {}
+    waits = dict.fromkeys(parts, 0)
+    for first, second in pairs:
+        after.setdefault(first, []).append(second)
+        waits[second] += 1
+
+    rank = dict.fromkeys(parts, 0)
+    placed: set[str] = set()
+    free = [part for part in parts if not waits[part]]
+    in_order = iter(parts)
+    while len(placed) < len(parts):
+        if not free:  # a circle
+            free.append(next(part for part in in_order if part not in placed))
+        part = free.pop()
+        placed.add(part)
+        for below in after.get(part, ()):
+            if below in placed:
+                continue
+            rank[below] = max(rank[below], rank[part] + 1)
+            waits[below] -= 1
+            if not waits[below]:
+                free.append(below)
+    return rank
+
+
+def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[str]]:
+    """Return the rows, each in the order of what its parts wait for."""
+    before: dict[str, list[str]] = {}
+    for first, second in pairs:
+        before.setdefault(second, []).append(first)
+
+    place: dict[str, float] = {}
+    ordered = []
+    for row in rows:
+        wished: dict[str, float] = {}
+        for index, part in enumerate(row):
+            above = [place[task] for task in before.get(part, ()) if task in place]
+            own = index / len(row)
+            wished[part] = sum(above) / len(above) if above else own
+        sorted_row = sorted(row, key=wished.__getitem__)
+        for index, part in enumerate(sorted_row):
+            place[part] = index / len(row)
+        ordered.append(sorted_row)
+    return ordered
+
+
+def merged(
+    ranks: Sequence[list[str]],
+    width_of: Callable[[str], int],
+    gap: int,
+    most: int,
+    frames: Container[str],
+) -> list[list[str]]:
+    """Return the ranks, with neighbours that hold nothing but frames beside each other.
+
+    Frames are large, and arrows lead from inside to inside: below each other they would
+    only make the picture long.
+    """
+    rows: list[list[str]] = []
+    width = 0
+    is_open = False
+    for rank in ranks:
+        are_frames = all(part in frames for part in rank)
+        needed = sum(width_of(part) + gap for part in rank)
+        if is_open and are_frames and width + needed - gap <= most:
+            rows[-1] += rank
+            width += needed
+        else:
+            rows.append(list(rank))
+            width = needed
+        is_open = are_frames
+    return rows
+
+
+def wrapped(
+    row: Sequence[str], width_of: Callable[[str], int], gap: int, most: int
+) -> Iterator[list[str]]:
+    """Yield a row in pieces that are no wider than `most`, if that can be."""
+    piece: list[str] = []
+    width = 0
+    for part in row:
+        needed = width_of(part) + gap
+        if piece and width + needed - gap > most:
+            yield piece
+            piece = []
+            width = 0
+        piece.append(part)
+        width += needed
+    yield piece
