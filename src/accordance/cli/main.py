@@ -85,6 +85,7 @@ _EXTRAS = {
     "alembic": "runtime",
     "psycopg": "runtime",
     "dbos": "runtime",
+    "yaml": "runtime",
     "anyio": "mcp",
     "mcp": "mcp",
     "mcp_types": "mcp",

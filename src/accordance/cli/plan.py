@@ -18,10 +18,16 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
-from accordance.cli.plan_import import import_, report_rejected_plan
+from accordance.cli.plan_convert import convert
+from accordance.cli.plan_import import (
+    import_,
+    is_plan_file,
+    read_plan,
+    report_rejected_plan,
+)
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
-from accordance.cli.reading import is_file, read_bounded
+from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
 from accordance.cli.showing import print_line, shown
 from accordance.cli.spent import spent_text
@@ -51,6 +57,7 @@ def command() -> None:
 
 
 command.add_command(import_)
+command.add_command(convert)
 command.add_command(create)
 command.add_command(plan_prompt)
 
@@ -170,14 +177,12 @@ def graph(
     code 1.
     """
     from accordance.service.drawings import draw_new_plan, draw_plan
-    from accordance.service.plan_intake import LARGEST_PLAN, check_plan
 
-    if source is not None and _is_plan_file(source):
-        raw = read_bounded(source, LARGEST_PLAN)
-        result = check_plan(raw)
-        if isinstance(result, Rejected):
-            return report_rejected_plan(source, raw, result)
-        drawing = draw_new_plan(result.value)
+    if source is not None and is_plan_file(source):
+        plan_file = read_plan(source)
+        if isinstance(plan_file.result, Rejected):
+            return report_rejected_plan(plan_file)
+        drawing = draw_new_plan(plan_file.result.value)
     else:
         with opened(where) as project:
             drawing = draw_plan(project, source)
@@ -192,11 +197,6 @@ def graph(
     else:
         write_output(output, text.encode())
     return Exit.OK
-
-
-def _is_plan_file(source: str) -> bool:
-    """Whether a source is meant as a file, even one that is not there."""
-    return source == "-" or is_file(source) or source.endswith(".json")
 
 
 def _picture(drawing: Drawing, name: str) -> str:

@@ -13,12 +13,13 @@ from typing import Any
 from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.short_plans.compiling import Compiled
+from accordance.domain.short_plans.file_names import PlanFormat, format_of
 from accordance.domain.short_plans.formats import (
-    PlanFormat,
-    as_short,
     compile_file,
-    format_of,
+    read_short_plan,
+    write_short_plan,
 )
+from accordance.domain.short_plans.shortening import shorten
 from accordance.errors import InvalidPlanFile
 from accordance.project.home import Home
 from accordance.service.plan_intake import check_plan
@@ -59,7 +60,7 @@ def read_plan_file(
         if form == "json":
             _refuse_other_json(raw)
             return PlanFile(name, raw, check_plan(raw, home))
-        compiled = compile_file(raw, as_short(form))
+        compiled = compile_file(raw, form)
     except InvalidPlanFile as error:
         raise error.in_file(name) from None
 
@@ -73,7 +74,12 @@ def _without_own_keys(result: Accepted[Plan] | Rejected) -> Accepted[Plan] | Rej
     if isinstance(result, Rejected):
         return result
     warnings = [notice for notice in result.warnings if notice.code != "unknown_key"]
-    return replace(result, warnings=tuple(warnings))
+    left_out = len(result.warnings) - len(warnings)
+    return replace(
+        result,
+        warnings=tuple(warnings),
+        total_warnings=result.total_warnings - left_out,
+    )
 
 
 def _refuse_other_json(raw: bytes) -> None:
@@ -94,11 +100,31 @@ def _refuse_other_json(raw: bytes) -> None:
 
 
 def plan_document(file: PlanFile) -> Mapping[str, Any]:
-    """Return the plan of a file that was accepted, with every default written out."""
+    """Return the plan of an accepted file as JSON, with every default written out."""
     if file.compiled is not None:
         return file.compiled.document
-    assert isinstance(file.result, Accepted)  # noqa: S101 - the caller has looked
-    document: Mapping[str, Any] = file.result.value.model_dump(
-        mode="json", by_alias=True
-    )
-    return document
+    return _plan_of(file).model_dump(mode="json", by_alias=True)
+
+
+def converted(file: PlanFile, to: PlanFormat, stated: PlanFormat | None = None) -> str:
+    """Return the plan of an accepted file in another format. Raises NotExpressible."""
+    if to == "json":
+        text = json.dumps(plan_document(file), indent=2, ensure_ascii=False)
+        return f"{text}\n"
+
+    form = format_for(file.name, stated)
+    if form == "json":
+        document = _plan_of(file).model_dump(
+            mode="json", by_alias=True, exclude_unset=True
+        )
+        short = shorten(document)
+    else:
+        short = read_short_plan(file.raw, form)
+    return write_short_plan(short, to)
+
+
+def _plan_of(file: PlanFile) -> Plan:
+    result = file.result
+    if isinstance(result, Rejected):
+        raise InvalidPlanFile("the plan breaks its contract", file=file.name)
+    return result.value

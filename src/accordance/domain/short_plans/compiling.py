@@ -81,7 +81,7 @@ def compile_plan(plan: ShortPlan) -> Compiled:
         "owner_agent_id": plan.owner,
         "constraints": plan.constraints,
     }
-    document = {
+    document: JsonObject = {
         "schema_version": VERSION,
         "plan": head,
         "nodes": draft.nodes,

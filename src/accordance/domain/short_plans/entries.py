@@ -7,6 +7,7 @@ until it is known what is meant: a key that wants a text gets the text.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from typing import Any, Final, TypeAlias
 
 from accordance.errors import InvalidPlanFile
 
-_WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,2})?")
+_WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,999})")
+_NUMBER: Final = re.compile(
+    r"-?(0|[1-9][0-9]{0,308})(\.[0-9]{1,999})?([eE][-+]?[0-9]{1,3})?"
+)
 _WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None}
 _FLAGS: Final[Mapping[str, bool]] = {"true": True, "false": False}
 _LONGEST_SHOWN: Final = 60
@@ -138,7 +141,8 @@ def bare_value(word: str) -> str | int | float | bool | None:
     if _WHOLE.fullmatch(word):
         return int(word)
     if _NUMBER.fullmatch(word):
-        return float(word)
+        number = float(word)
+        return word if math.isinf(number) else number
     return word
 
 

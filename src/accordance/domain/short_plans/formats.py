@@ -1,34 +1,26 @@
-"""The formats of plan files: which name means which, and how each is read."""
+"""The short forms of a plan: how a text of each is read and written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final
 
 from accordance.domain.short_plans.compiling import Compiled, compile_plan
 from accordance.domain.short_plans.entries import Table
+from accordance.domain.short_plans.file_names import ShortFormat
 from accordance.domain.short_plans.markdown_text import read_markdown
+from accordance.domain.short_plans.markdown_writing import markdown_text
 from accordance.domain.short_plans.model import ShortPlan
 from accordance.domain.short_plans.reading import read_plan
 from accordance.domain.short_plans.toml_text import read_toml_plan
+from accordance.domain.short_plans.toml_writing import toml_text
 from accordance.domain.short_plans.yaml_text import read_yaml
-from accordance.errors import InvalidPlanFile
+from accordance.domain.short_plans.yaml_writing import yaml_text
+from accordance.errors import InvalidPlanFile, NotExpressible
 
-ShortFormat: TypeAlias = Literal["yaml", "toml", "md"]
-PlanFormat: TypeAlias = Literal["json", "yaml", "toml", "md"]
-
-FORMATS: Final[tuple[PlanFormat, ...]] = get_args(PlanFormat)
 LARGEST: Final = 1 << 20
 """Bytes of a plan that is written by hand; larger plans are written as JSON."""
 
-_ENDINGS: Final[Mapping[str, PlanFormat]] = {
-    "json": "json",
-    "yaml": "yaml",
-    "yml": "yaml",
-    "toml": "toml",
-    "md": "md",
-    "markdown": "md",
-}
 _READERS: Final[Mapping[str, Callable[[str], Table]]] = {
     "yaml": read_yaml,
     "toml": read_toml_plan,
@@ -36,10 +28,11 @@ _READERS: Final[Mapping[str, Callable[[str], Table]]] = {
 }
 
 
-def format_of(name: str) -> PlanFormat | None:
-    """Return the format that the name of a file stands for, if it is known."""
-    _, dot, ending = name.rpartition(".")
-    return _ENDINGS.get(ending.casefold()) if dot else None
+_WRITERS: Final[Mapping[str, Callable[[ShortPlan], str]]] = {
+    "yaml": yaml_text,
+    "toml": toml_text,
+    "md": markdown_text,
+}
 
 
 def read_short_plan(raw: bytes, form: ShortFormat) -> ShortPlan:
@@ -62,6 +55,22 @@ def compile_file(raw: bytes, form: ShortFormat) -> Compiled:
     return compile_plan(read_short_plan(raw, form))
 
 
-def as_short(form: PlanFormat) -> ShortFormat:
-    """Return a format that is not JSON, as a short one."""
-    return cast("ShortFormat", form)
+def write_short_plan(plan: ShortPlan, form: ShortFormat) -> str:
+    """Return a plan as a text of a format. Raises NotExpressible.
+
+    The text is read again: one that would say another plan is never handed out.
+    """
+    text = _WRITERS[form](plan)
+    try:
+        written = compile_file(text.encode(), form).document
+    except InvalidPlanFile as error:
+        raise NotExpressible(
+            f"the plan cannot be written as {form}: {error.reason}",
+            way_out="keep the plan as JSON",
+        ) from None
+    if written != compile_plan(plan).document:
+        raise NotExpressible(
+            f"the plan cannot be written as {form} without changing it",
+            way_out="keep the plan as JSON",
+        )
+    return text

@@ -17,6 +17,7 @@ is a text, nested items, or JSON where it begins with `{`, `[` or a quotation ma
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -100,7 +101,15 @@ def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
             line,
             way_out="make it a task, and nest its parts below it",
         )
-    return Leaf(heading[2], line)
+    return Leaf(_title(heading[2]), line)
+
+
+def _title(text: str) -> str:
+    """Return a title; one that is a JSON text as a whole is what that says."""
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        with contextlib.suppress(ValueError):
+            return str(json.loads(text))
+    return text
 
 
 def _joined(paragraph: Sequence[tuple[str, int]]) -> Leaf | None:
@@ -111,7 +120,9 @@ def _joined(paragraph: Sequence[tuple[str, int]]) -> Leaf | None:
 
 def _bullet(line: str, number: int) -> _Item | None:
     if "\t" in line[: len(line) - len(line.lstrip())]:
-        raise InvalidPlanFile("a tab cannot indent a plan", number, way_out="use spaces")
+        raise InvalidPlanFile(
+            "a tab cannot indent a plan", number, way_out="use spaces"
+        )
     bullet = _BULLET.fullmatch(line)
     if bullet is None:
         return None
@@ -179,7 +190,7 @@ def _nest(key: str) -> str:
 
 
 def _task(item: _Item) -> Table:
-    entries: dict[str, Entry] = {"title": Leaf(item.text, item.line)}
+    entries: dict[str, Entry] = {"title": Leaf(_title(item.text), item.line)}
     lines = {"title": item.line}
     _take_items(item.below, "parts", entries, lines)
     return Table(entries, item.line, lines)

@@ -187,9 +187,7 @@ TASK_KEYS: Final[Mapping[str, Key]] = {
         texts_in,
     ),
     "forbidden": Key("texts", "none", "Paths it may not change (code).", texts_in),
-    "read": Key(
-        "texts", "none", "Paths it may read but not change (code).", texts_in
-    ),
+    "read": Key("texts", "none", "Paths it may read but not change (code).", texts_in),
     "max_files": Key(
         "number", "no limit", "Changed files at most (code).", whole_number_in
     ),
@@ -199,9 +197,7 @@ TASK_KEYS: Final[Mapping[str, Key]] = {
     "tests": Key(
         "texts", "those of `[judge] tests`", "Test commands (code).", texts_in
     ),
-    "executor": Key(
-        "texts", "any", "The executors that may do it (code).", texts_in
-    ),
+    "executor": Key("texts", "any", "The executors that may do it (code).", texts_in),
     "models": Key("texts", "any", "The models that may do it (code).", texts_in),
     "policy": Key(
         "text", POLICY, "The `[roles.NAME]` it is judged by (code).", text_in

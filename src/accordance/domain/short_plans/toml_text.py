@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from accordance.contracts.toml import InvalidToml, read_toml
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table
+from accordance.domain.short_plans.entries import Items, Leaf, Table
 from accordance.domain.short_plans.yaml_text import empty_file
 from accordance.errors import InvalidPlanFile
 
@@ -42,7 +42,9 @@ def _entry(value: Any, path: Path, lines: Mapping[Path, int]) -> Any:
     """Return a value of TOML as an entry; dates and times are texts."""
     line = _nearest(path, lines)
     if isinstance(value, dict):
-        entries = {key: _entry(item, (*path, key), lines) for key, item in value.items()}
+        entries = {
+            key: _entry(item, (*path, key), lines) for key, item in value.items()
+        }
         key_lines = {key: _nearest((*path, key), lines) for key in value}
         return Table(entries, line, key_lines)
     if isinstance(value, list):
