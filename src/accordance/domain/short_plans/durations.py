@@ -28,8 +28,8 @@ def duration_in(entry: Entry, key: str) -> int:
 
 def duration_text(milliseconds: int) -> str:
     """Return a duration in the largest unit that says it in whole numbers."""
-    for unit, length in _MILLISECONDS.items():
-        count, rest = divmod(milliseconds, length)
-        if count and not rest:
+    for unit in ("h", "m", "s"):
+        count, rest = divmod(milliseconds, _MILLISECONDS[unit])
+        if not rest:
             return f"{count}{unit}"
-    raise ValueError(milliseconds)
+    return f"{milliseconds}ms"

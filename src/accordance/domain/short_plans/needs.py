@@ -21,17 +21,20 @@ class TaskNames:
     by_id: dict[str, ShortTask] = field(default_factory=dict)
     ids_by_title: dict[str, list[str]] = field(default_factory=dict)
     ids_by_short_id: dict[str, str] = field(default_factory=dict)
+    root: str = ""
 
     def add(self, task: ShortTask, task_id: str, *, is_root: bool = False) -> None:
         """Add a task. Raises InvalidPlanFile where another has its id.
 
-        The root is not meant by its title: a task may have the title of the plan.
+        The root is never meant: nothing in a plan can wait for all of it.
         """
         other = self.by_id.get(task_id)
         if other is not None:
             raise _same_name(other, task)
         self.by_id[task_id] = task
-        if not is_root:
+        if is_root:
+            self.root = task_id
+        else:
             self.ids_by_title.setdefault(slug(task.title), []).append(task_id)
         if task.id is not None:
             self.ids_by_short_id[task.id] = task_id
@@ -40,7 +43,7 @@ class TaskNames:
         """Return the id of the task that a name means. Raises InvalidPlanFile."""
         if name in self.ids_by_short_id:
             return self.ids_by_short_id[name]
-        if name in self.by_id:
+        if name in self.by_id and name != self.root:
             return name
 
         ids = self.ids_by_title.get(slug(name), [])

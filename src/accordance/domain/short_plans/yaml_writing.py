@@ -46,7 +46,10 @@ def _indented_lists(base: Any) -> Callable[..., Any]:
 def _as_text(writer: Any, text: str) -> Any:
     """Write a text so that it is read as a text again."""
     style = None
-    if "\n" in text:
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        style = '"'
+    elif len(lines) > 1:
         style = "|"
     elif bare_value(text) != text:
         style = '"'
