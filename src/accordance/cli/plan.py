@@ -25,6 +25,7 @@ from accordance.cli.plan_import import (
     read_plan,
     report_rejected_plan,
 )
+from accordance.cli.plan_lint import lint
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
@@ -58,6 +59,7 @@ def command() -> None:
 
 command.add_command(import_)
 command.add_command(convert)
+command.add_command(lint)
 command.add_command(create)
 command.add_command(plan_prompt)
 

@@ -54,13 +54,17 @@ def _refuse_existing(folder: Path, template: Template) -> None:
 
 
 def _write(folder: Path, template: Template) -> None:
+    written: list[Path] = []
     for path, source in template.files.items():
         target = folder / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("x", encoding="utf-8") as file:
+                written.append(target)
                 file.write(_content(path, source))
         except OSError as error:
+            for earlier in written:
+                earlier.unlink(missing_ok=True)
             raise CannotWrite(target, error) from None
     if template.repository is not None:
         _commit(folder / template.repository)

@@ -103,7 +103,7 @@ def plan_document(file: PlanFile) -> Mapping[str, Any]:
     """Return the plan of an accepted file as JSON, with every default written out."""
     if file.compiled is not None:
         return file.compiled.document
-    return _plan_of(file).model_dump(mode="json", by_alias=True)
+    return plan_of(file).model_dump(mode="json", by_alias=True)
 
 
 def converted(file: PlanFile, to: PlanFormat, stated: PlanFormat | None = None) -> str:
@@ -114,7 +114,7 @@ def converted(file: PlanFile, to: PlanFormat, stated: PlanFormat | None = None) 
 
     form = format_for(file.name, stated)
     if form == "json":
-        document = _plan_of(file).model_dump(
+        document = plan_of(file).model_dump(
             mode="json", by_alias=True, exclude_unset=True
         )
         short = shorten(document)
@@ -123,7 +123,8 @@ def converted(file: PlanFile, to: PlanFormat, stated: PlanFormat | None = None) 
     return write_short_plan(short, to)
 
 
-def _plan_of(file: PlanFile) -> Plan:
+def plan_of(file: PlanFile) -> Plan:
+    """Return the plan of a file. Raises InvalidPlanFile if it breaks its contract."""
     result = file.result
     if isinstance(result, Rejected):
         raise InvalidPlanFile("the plan breaks its contract", file=file.name)
