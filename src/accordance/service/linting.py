@@ -52,6 +52,11 @@ def _case(home: Home, plan: Plan, fuses: Fuses) -> LintCase:
 
 def _view(case: LintCase, file: PlanFile | None) -> LintView:
     findings = lint(case)
+    places = {task: f"$.nodes[{at}]" for at, task in enumerate(case.nodes)}
+    shown = []
+    for finding in findings:
+        place = places.get(finding.task_id or "", "")
+        shown.append(_finding(finding, file.line_of(place) if file else 0))
     head = case.plan.plan
     errors = sum(finding.severity == "error" for finding in findings)
     return LintView(
@@ -59,18 +64,12 @@ def _view(case: LintCase, file: PlanFile | None) -> LintView:
         title=head.title,
         errors=errors,
         warnings=len(findings) - errors,
-        findings=tuple(_finding(case, finding, file) for finding in findings),
+        findings=tuple(shown),
         cost=_cost(case),
     )
 
 
-def _finding(
-    case: LintCase, finding: LintFinding, file: PlanFile | None
-) -> LintFindingView:
-    places = list(case.nodes)
-    line = 0
-    if file is not None and finding.task_id is not None:
-        line = file.line_of(f"$.nodes[{places.index(finding.task_id)}]")
+def _finding(finding: LintFinding, line: int) -> LintFindingView:
     return LintFindingView(
         rule=finding.rule,
         severity=finding.severity,

@@ -116,3 +116,12 @@ class LintCase:
             task_id=node.task_id if node else None,
             title=node.title if node else None,
         )
+
+
+def parts_at_any_depth(graph: PlanGraph, goal: str) -> Iterator[str]:
+    """Yield the parts of a goal, their parts, and so on."""
+    waiting = [*graph[goal].parts]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += graph[part].parts

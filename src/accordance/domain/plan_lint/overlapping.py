@@ -10,7 +10,11 @@ from accordance.contracts.catalogue.plan import Node
 from accordance.contracts.pins import Pins
 from accordance.domain.inheritance import path_beyond
 from accordance.domain.plan import PlanGraph
-from accordance.domain.plan_lint.case import LintCase, LintFinding
+from accordance.domain.plan_lint.case import (
+    LintCase,
+    LintFinding,
+    parts_at_any_depth,
+)
 from accordance.errors import InvalidPattern
 
 MAX_PAIRS: Final = 2000
@@ -88,16 +92,8 @@ def done_before(graph: PlanGraph, task: str) -> set[str]:
         seen.add(current)
         node = graph[current]
         for prerequisite in node.prerequisites:
-            branch = {prerequisite, *_parts_of(graph, prerequisite)}
+            branch = {prerequisite, *parts_at_any_depth(graph, prerequisite)}
             before |= branch
             waiting += branch
         waiting += node.parents
     return before
-
-
-def _parts_of(graph: PlanGraph, goal: str) -> Iterator[str]:
-    waiting = [*graph[goal].parts]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += graph[part].parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from accordance.contracts.catalogue.plan import Node
@@ -13,6 +13,11 @@ from accordance.domain.plan_lint.stuck import waiting_for
 from accordance.domain.routing import Choice
 from accordance.errors import NoExecutor
 
+_SOURCES: Final[Mapping[str, str]] = {
+    "USER": "a person",
+    "AGENT": "an agent",
+    "ANY": "a person or an agent",
+}
 LintRule: TypeAlias = Callable[[LintCase], Iterator[LintFinding]]
 
 
@@ -120,7 +125,7 @@ def inputs_are_supplied(case: LintCase) -> Iterator[LintFinding]:
     """No task waits for something from outside."""
     for need in case.plan.requirements:
         if need.required:
-            source = "a person" if need.source == "USER" else "somebody"
+            source = _SOURCES[need.source]
             kind = need.kind.lower().replace("_", " ")
             yield case.finding(
                 "inputs_are_supplied",

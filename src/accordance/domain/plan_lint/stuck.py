@@ -5,30 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from accordance.domain.plan import PlanGraph, PlanNode
+from accordance.domain.plan_lint.case import parts_at_any_depth
 
 
 def waiting_for(graph: PlanGraph, blocked: Collection[str]) -> Mapping[str, str]:
     """Return the work that never begins, with what it waits for in vain.
 
     `blocked` is work that can begin and never be done; it is no part of the result.
-    Passes over the plan are repeated until nothing changes, and each marks at least one
-    more node.
+    Each node that turns out to be lost may lose others, which are looked at next.
     """
     never_done: dict[str, str] = {task: task for task in blocked}
-    has_changed = True
-    while has_changed:
-        has_changed = False
-        for node in graph.nodes.values():
-            cause = _cause(graph, node, never_done)
-            if cause is not None and node.task_id not in never_done:
-                never_done[node.task_id] = cause
-                has_changed = True
+    waiting = [*blocked]
+    while waiting:
+        lost = waiting.pop()
+        for task in _affected(graph, lost):
+            cause = _cause(graph, graph[task], never_done)
+            if cause is not None and task not in never_done:
+                never_done[task] = cause
+                waiting.append(task)
 
     return {
         task: cause
         for task, cause in never_done.items()
         if graph[task].is_work and task not in blocked
     }
+
+
+def _affected(graph: PlanGraph, lost: str) -> Iterator[str]:
+    """Yield the nodes that may be lost with another, or with its last substitute."""
+    for task in (lost, *graph[lost].rivals):
+        node = graph[task]
+        yield from node.parents
+        yield from node.checked_by
+        for dependent in node.dependents:
+            yield dependent
+            yield from parts_at_any_depth(graph, dependent)
 
 
 def _cause(
