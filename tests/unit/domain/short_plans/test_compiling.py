@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tools.plan_files_page import plan_json_example
+
 from accordance.api import check_value
 from accordance.domain.short_plans.compiling import Compiled
 from accordance.domain.short_plans.formats import compile_file
@@ -294,3 +296,10 @@ def test_ids_are_made_from_titles(title: str, name: str) -> None:
     """The same title always gives the same id."""
     assert slug(title) == name
     assert task_id("plan", title) == f"plan.{name}"
+
+
+def test_the_annotated_example_of_the_reference_is_a_plan() -> None:
+    """docs/plan-files.md shows plan.json with remarks; without them the contract accepts it as it is."""
+    result = check_value(plan_json_example(), "PLAN_GEN")
+    assert result
+    assert not result.repairs
