@@ -14,6 +14,7 @@ import click
 from rich.console import Console
 from tools.errors_page import errors_page
 from tools.filters_page import filters_page
+from tools.plan_files_page import plan_files_page
 from tools.settings_page import settings_page
 
 from accordance import Accepted, check
@@ -357,6 +358,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "fail-codes.md": fail_codes_page,
     "seeds.md": seeds_page,
     "settings.md": settings_page,
+    "plan-files.md": plan_files_page,
     "errors.md": errors_page,
     "filters.md": filters_page,
     "check.svg": check_picture,

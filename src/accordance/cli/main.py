@@ -22,6 +22,7 @@ from accordance.cli.ways_out import line_of
 from accordance.errors import AccordanceError, CannotWrite, Category, UnknownName
 
 COMMANDS = {
+    "init": ("accordance.cli.init", "Begin a project: settings, a plan, small agents."),
     "check": ("accordance.cli.check", "Check messages against their contract."),
     "judge": (
         "accordance.cli.judge",
@@ -89,6 +90,7 @@ _EXTRAS = {
     "alembic": "runtime",
     "psycopg": "runtime",
     "dbos": "runtime",
+    "yaml": "runtime",
     "anyio": "mcp",
     "mcp": "mcp",
     "mcp_types": "mcp",

@@ -18,8 +18,10 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
+from accordance.cli.plan_convert import convert
 from accordance.cli.plan_graph import graph
 from accordance.cli.plan_import import import_
+from accordance.cli.plan_lint import lint
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
@@ -48,6 +50,8 @@ def command() -> None:
 
 
 command.add_command(import_)
+command.add_command(convert)
+command.add_command(lint)
 command.add_command(create)
 command.add_command(plan_prompt)
 command.add_command(graph)

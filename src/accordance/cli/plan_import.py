@@ -18,20 +18,32 @@ from accordance.cli.ledger_commands import (
     opened,
     print_json,
 )
-from accordance.cli.reading import read_bounded
+from accordance.cli.reading import is_file, read_bounded
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.short_plans.file_names import FORMATS, format_of
 
 if TYPE_CHECKING:
     from accordance.contracts.catalogue.plan import Plan
+    from accordance.domain.short_plans.file_names import PlanFormat
+    from accordance.project.home import Home
+    from accordance.service.plan_files import PlanFile
     from accordance.service.views.plans import ImportedPlanView, PlanPreviewView
 
 _SHOWN_NOTES = 10  # repairs and warnings; the rest is counted
 _MANY_NODES = 2000  # an import of more nodes shows its progress
 
+from_option = click.option(
+    "--from",
+    "stated",
+    type=click.Choice(FORMATS),
+    help="The format of FILE.  [default: by its name, else json]",
+)
+
 
 @click.command(name="import")
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
+@from_option
 @click.option(
     "--no-review",
     is_flag=True,
@@ -47,33 +59,45 @@ _MANY_NODES = 2000  # an import of more nodes shows its progress
 @click.option(
     "--dry-run", is_flag=True, help="Check the plan and show what could begin."
 )
+@click.option(
+    "--show",
+    is_flag=True,
+    help="Print the plan with every default, as JSON; import nothing.",
+)
 @by_option
 @ledger_options
 @json_option
 def import_(
     where: Where,
     file: str,
+    stated: PlanFormat | None,
     no_review: bool,
     fuses: tuple[str, ...],
     dry_run: bool,
+    show: bool,
     by: str | None,
     as_json: bool,
 ) -> int:
     """Bring a plan into the ledger, and write it, normalised, to tasks/plan.json.
 
+    FILE is a short plan (.yaml, .toml or .md; docs/plan-files.md) or plan_json_v1.
     Importing the same plan again changes nothing. No task begins before the plan is
     reviewed (`plan review`), unless --no-review is given. A plan that breaks its
     contract is reported as by `accordance check`, with exit code 1.
     """
     from accordance.project.home import find_home
     from accordance.service import plan_intake
+    from accordance.service.plan_files import plan_document
     from accordance.service.project import asking_as
 
     home = find_home(where.home)
-    raw = read_bounded(file, plan_intake.LARGEST_PLAN)
-    result = plan_intake.check_plan(raw, home)
+    plan_file = read_plan(file, stated, home)
+    result = plan_file.result
     if isinstance(result, Rejected):
-        return report_rejected_plan(file, raw, result)
+        return report_rejected_plan(plan_file)
+    if show:
+        print_json(plan_document(plan_file))
+        return Exit.OK
 
     rules = plan_intake.rules_for(home, _fuses(fuses))
     if dry_run:
@@ -87,18 +111,43 @@ def import_(
         _progress_bar(node_count, as_json) as advance,
     ):
         view = plan_intake.import_plan(
-            project, raw, result, rules, waived_by=waived_by, watch=advance
+            project, plan_file.raw, result, rules, waived_by=waived_by, watch=advance
         )
     _print_imported(view, result, as_json)
     return Exit.OK
 
 
-def report_rejected_plan(file: str, raw: bytes, result: Rejected) -> int:
-    """Print the violations of a plan, as `accordance check` does."""
+def is_plan_file(source: str) -> bool:
+    """Whether a source is meant as a file, even one that is not there."""
+    return source == "-" or is_file(source) or format_of(source) is not None
+
+
+def read_plan(
+    file: str, stated: PlanFormat | None = None, home: Home | None = None
+) -> PlanFile:
+    """Read a plan file of any format; with a project, its tasks are checked for it."""
+    from accordance.service.plan_files import read_plan_file
+    from accordance.service.plan_intake import LARGEST_PLAN
+
+    raw = read_bounded(file, LARGEST_PLAN)
+    return read_plan_file(file, raw, home, stated)
+
+
+def report_rejected_plan(plan_file: PlanFile) -> int:
+    """Print the violations of a plan.
+
+    Of JSON as `accordance check` does; of a short form each with the line it is from.
+    """
     from accordance.cli.checked_file import Checked
     from accordance.cli.report import as_text
 
-    as_text([Checked(file, raw, result)])
+    result = plan_file.result
+    if plan_file.compiled is None or not isinstance(result, Rejected):
+        as_text([Checked(plan_file.name, plan_file.raw, result)])
+        return Exit.REJECTED
+    for violation in result.violations:
+        line = plan_file.line_of(violation.path)
+        print_line(f"{plan_file.name}:{line}: {violation}")
     return Exit.REJECTED
 
 

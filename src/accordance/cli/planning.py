@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from accordance.cli.ledger_commands import (
     opened,
     print_json,
 )
+from accordance.cli.planning_progress import watching
 from accordance.cli.showing import print_line
 from accordance.cli.spent import spent_text
 from accordance.cli.stopping import stoppable
@@ -64,12 +66,16 @@ def create(
     from accordance.project.home import find_home
     from accordance.service.planning import PlanWriting
 
-    writing = PlanWriting(goal=goal, executor=executor, model=model, rounds=rounds)
-    if dry_run:
-        with stoppable(writing.stop) as stopped:
+    with ExitStack() as stack:
+        watch = stack.enter_context(watching(is_quiet=as_json))
+        writing = PlanWriting(
+            goal=goal, executor=executor, model=model, rounds=rounds, watch=watch
+        )
+        stopped = stack.enter_context(stoppable(writing.stop))
+        if dry_run:
             planned = writing.try_out(find_home(where.home))
-    else:
-        with opened(where, create=True) as project, stoppable(writing.stop) as stopped:
+        else:
+            project = stack.enter_context(opened(where, create=True))
             planned = writing.create(project)
 
     if planned.document and not as_json:

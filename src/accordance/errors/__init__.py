@@ -45,6 +45,8 @@ AccordanceError
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
++-- InvalidPlanFile            a plan file that cannot be read as a plan
++-- NotExpressible             a plan says what a format cannot say
 +-- CannotWrite                a file or a stream cannot be written
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
@@ -100,6 +102,10 @@ from accordance.errors.names import (
     did_you_mean,
     nearest,
 )
+from accordance.errors.plan_files import (
+    InvalidPlanFile,
+    NotExpressible,
+)
 from accordance.errors.research import (
     InvalidAgents,
     InvalidComparator,
@@ -149,6 +155,7 @@ __all__ = [
     "InvalidPath",
     "InvalidPattern",
     "InvalidPhases",
+    "InvalidPlanFile",
     "InvalidRole",
     "InvalidRouting",
     "InvalidRubric",
@@ -171,6 +178,7 @@ __all__ = [
     "NoModel",
     "NoPlan",
     "NotAccepted",
+    "NotExpressible",
     "NotFound",
     "OwnWork",
     "TasksWait",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from accordance.contracts.context import NO_CONTEXT, Context
 from accordance.contracts.contract import Contract
@@ -38,6 +38,18 @@ from accordance.work.run_log import (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsultingStep:
+    """What is going on while executors are asked about a plan."""
+
+    name: Literal["asking", "checking", "rejected", "imported", "reviewing", "reviewed"]
+    attempt: int = 1
+    executor: str | None = None
+    model: str | None = None
+    tokens: int = 0  # so far
+    detail: str = ""
+
+
 class Unanswered(Exception):
     """A run failed in a way that asking again would not fix."""
 
@@ -57,6 +69,8 @@ class Consultation:
     fuses: Fuses
     stop: threading.Event = field(default_factory=threading.Event)
     spent: Spending = field(default_factory=Spending)
+    watch: Callable[[ConsultingStep], None] = lambda _: None
+    """Called with every step, in the thread that asks."""
     _failures: int = 0  # consecutive faults that pass by themselves
     _events: list[tuple[str, Payload]] = field(default_factory=list)
     """Events that are not in the chain yet."""
@@ -91,6 +105,15 @@ class Consultation:
             model=choice.model,
         )
         limits = replace(limits_for(choice.spec), stop=self.stop, budget=budget)
+        self.watch(
+            ConsultingStep(
+                name="asking" if kind == "plan" else "reviewing",
+                attempt=document["attempt"],
+                executor=choice.executor,
+                model=choice.model,
+                tokens=self.spent.tokens,
+            )
+        )
         produced = run_tidily(executor, assignment, limits)
 
         self.spent += produced.spending

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from accordance.api import check
 from accordance.contracts.catalogue.plan import PLAN, Plan
@@ -22,7 +22,7 @@ from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending
 from accordance.errors import NotFound
 from accordance.executors.protocol import RunOutcome
-from accordance.runtime.consulting import Consultation, Unanswered
+from accordance.runtime.consulting import Consultation, ConsultingStep, Unanswered
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import check_tasks
 from accordance.work.contracts_for import review_context, reviews_by
@@ -121,12 +121,28 @@ class Planner:
             produced = self.consultation.ask("plan", assignment, contract)
             if produced.raw is None:
                 self.faults = (f"{produced.code}: {produced.text}",)
+                self._tell("rejected", self.faults[0])
                 continue
 
+            self._tell("checking")
             accepted = self._checked(produced.raw, contract)
             if accepted is not None and self._imported(accepted, produced.raw):
+                self._tell("imported", f"{len(accepted.value.nodes)} nodes")
                 return True
+            self._tell("rejected", self.faults[0])
         return False
+
+    def _tell(
+        self,
+        name: Literal["checking", "rejected", "imported", "reviewed"],
+        detail: str = "",
+    ) -> None:
+        """Let the watcher of the consultation know what is going on."""
+        tokens = self.consultation.spent.tokens
+        step = ConsultingStep(
+            name=name, attempt=self.written, tokens=tokens, detail=detail
+        )
+        self.consultation.watch(step)
 
     def _checked(self, raw: bytes, contract: Contract[Plan]) -> Accepted[Plan] | None:
         """Return the plan in a message, if it is good; record the message anyway."""
@@ -235,7 +251,9 @@ class Planner:
         review["outcome"] = answer["outcome"]
         review["messages"] = answer["messages"]
         self.reviews.append(review)
-        return PlanState(answer["state"])
+        state = PlanState(answer["state"])
+        self._tell("reviewed", state)
+        return state
 
     def _review_task(self, contract: Contract[Any]) -> JsonObject:
         """Return the assignment of the reviewer."""

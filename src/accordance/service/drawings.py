@@ -69,14 +69,15 @@ def draw_plan(project: Project, name: str | None = None) -> Drawing:
     """A plan in the ledger, as it stands."""
     with project.ledger.read() as tx:
         record = find_plan(tx, name)
-        plan = _stored_plan(tx, record)
+        plan = stored_plan(tx, record)
         states = {
             task.task_id: task.progress.state for task in tx.tasks(record.plan_id)
         }
     return Drawing(plan, plan_graph(plan), states)
 
 
-def _stored_plan(tx: Transaction, record: PlanRecord) -> Plan:
+def stored_plan(tx: Transaction, record: PlanRecord) -> Plan:
+    """Return the plan of a record. Raises LedgerDamaged."""
     result = check_plan(tx.blob(record.document))
     if isinstance(result, Rejected):
         raise LedgerDamaged(f"the document of plan {record.plan_id} is no plan")

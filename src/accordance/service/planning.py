@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
-from accordance.runtime.consulting import Consultation
+from accordance.runtime.consulting import Consultation, ConsultingStep
 from accordance.runtime.planning import Planner, PlanningResult, plan_name
 from accordance.service.project import Project
 from accordance.service.views.planning import PlannedView, UnansweredView
@@ -27,6 +28,7 @@ class PlanWriting:
     model: str | None = None
     rounds: int = 3  # so often it is written again with the suggestions of its review
     stopping: threading.Event = field(default_factory=threading.Event)
+    watch: Callable[[ConsultingStep], None] = lambda _: None
 
     def stop(self) -> None:
         """Come to an end. May be called from a signal's handler."""
@@ -59,7 +61,13 @@ class PlanWriting:
         roles = gateway_of(home.settings(), home.root).roles
         name = plan_name(self.goal)
         consultation = Consultation(
-            ledger, home, routing, name, rules.fuses, self.stopping
+            ledger,
+            home,
+            routing,
+            name,
+            rules.fuses,
+            self.stopping,
+            watch=self.watch,
         )
         return Planner(self.goal, rules, consultation, roles).create(self.rounds)
 
