@@ -9,8 +9,7 @@ import click
 
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import Where, ledger_options, opened, print_json
-from accordance.cli.plan_import import report_rejected_plan
-from accordance.cli.reading import is_file, read_bounded
+from accordance.cli.plan_import import is_plan_file, read_plan, report_rejected_plan
 from accordance.cli.showing import shown
 from accordance.cli.writing import write_output
 from accordance.contracts.violation import Rejected
@@ -83,16 +82,14 @@ def graph(
     code 1.
     """
     from accordance.service.drawings import draw_new_plan, draw_plan
-    from accordance.service.plan_intake import LARGEST_PLAN, check_plan
 
     if picture != "svg" and (folded or depth is not None):
         raise click.UsageError("--fold and --depth need --format svg")
-    if source is not None and _is_plan_file(source):
-        raw = read_bounded(source, LARGEST_PLAN)
-        result = check_plan(raw)
-        if isinstance(result, Rejected):
-            return report_rejected_plan(source, raw, result)
-        drawing = draw_new_plan(result.value)
+    if source is not None and is_plan_file(source):
+        plan_file = read_plan(source)
+        if isinstance(plan_file.result, Rejected):
+            return report_rejected_plan(plan_file)
+        drawing = draw_new_plan(plan_file.result.value)
     else:
         with opened(where) as project:
             drawing = draw_plan(project, source)
@@ -107,11 +104,6 @@ def graph(
     else:
         write_output(output, text.encode())
     return Exit.OK
-
-
-def _is_plan_file(source: str) -> bool:
-    """Whether a source is meant as a file, even one that is not there."""
-    return source == "-" or is_file(source) or source.endswith(".json")
 
 
 def _picture(
