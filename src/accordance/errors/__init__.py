@@ -45,6 +45,8 @@ AccordanceError
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
++-- NoEvidence                 an attempt has left nothing behind, or not yet
+|   +-- EvidenceGone           what it left behind was removed
 +-- CannotWrite                a file or a stream cannot be written
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
@@ -124,9 +126,11 @@ from accordance.errors.work import (
     CannotWrite,
     Conflict,
     ContextTooLarge,
+    EvidenceGone,
     GateNotRun,
     IllegalTransition,
     InvalidTerms,
+    NoEvidence,
     TasksWait,
 )
 
@@ -138,6 +142,7 @@ __all__ = [
     "Conflict",
     "ContextTooLarge",
     "ContractAlreadyRegistered",
+    "EvidenceGone",
     "GateNotRun",
     "IllegalTransition",
     "InvalidAgents",
@@ -167,6 +172,7 @@ __all__ = [
     "LedgerTooOld",
     "LedgerUnavailable",
     "LedgerUnreachable",
+    "NoEvidence",
     "NoExecutor",
     "NoModel",
     "NoPlan",

@@ -55,17 +55,31 @@ def read_file_inside(folder: Path, name: str, most: int) -> bytes | None:
         return file.read(most)
 
 
-def tail(folder: Path, name: str, most: int = 2000) -> str:
-    """Return the end of a log for people, without terminal colours."""
+def read_tail_inside(folder: Path, name: str, most: int) -> bytes | None:
+    """Return the last `most` bytes of a file inside the folder.
+
+    None if it is not an ordinary file inside it.
+    """
     file = _opened(folder, name)
     if file is None:
-        return ""
-
+        return None
     with file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - most))
-        text = file.read(most).decode("utf-8", "replace")
-    return _COLOURS.sub("", text).strip()
+        return file.read(most)
+
+
+def tail(folder: Path, name: str, most: int = 2000) -> str:
+    """Return the end of a log for people, without terminal colours."""
+    raw = read_tail_inside(folder, name, most)
+    if raw is None:
+        return ""
+    return without_colours(raw.decode("utf-8", "replace")).strip()
+
+
+def without_colours(text: str) -> str:
+    """Return a text without the colours of a terminal."""
+    return _COLOURS.sub("", text)
 
 
 def _opened(folder: Path, name: str) -> BinaryIO | None:

@@ -29,7 +29,7 @@ from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
+from accordance.runtime.budgets import budget_left, plan_budget, priced_budget
 from accordance.runtime.executor_run import ExecutorRun
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
@@ -333,10 +333,10 @@ def _budget(
     if isinstance(budget, str):
         raise _NotBegun(Fault.OVER_BUDGET, budget)
 
-    unpriced = why_unpriced(choice, budget)
-    if unpriced:
-        raise _NotBegun(Fault.UNPREPARED, unpriced)
-    return budget
+    priced = priced_budget(choice, budget, plan.rules.fuses)
+    if isinstance(priced, str):
+        raise _NotBegun(Fault.UNPREPARED, priced)
+    return priced
 
 
 def _seconds(tx: Transaction, taken: Taken) -> float:
