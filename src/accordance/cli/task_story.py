@@ -45,7 +45,7 @@ def _state_lines(task: TaskDetailView) -> Iterator[str]:
     meaning = STATES[task.state]
     if task.waiting:
         meaning = WAITING[task.waiting]
-    yield f"{task.state}    {meaning}"
+    yield f"{task.state:<9} {meaning}"
     for awaited in task.waits_for[:_MOST_AWAITED]:
         yield f"waits for {awaited}"
     further = len(task.waits_for) - _MOST_AWAITED
@@ -113,9 +113,10 @@ def _verdict(attempt: AttemptStoryView) -> str:
     """What was decided about an attempt, and the reason in one sentence."""
     if attempt.ended_at is None:
         return "has not been handed in"
-    reason = with_code(attempt.reason_code or "", attempt.reason)
     outcome = attempt.outcome or "handed in"
-    reason = reason or attempt.reason_code or ""
+    reason = attempt.reason_code or ""
+    if attempt.reason:
+        reason = with_code(reason, attempt.reason)
     return f"{outcome}, {reason}" if reason else outcome
 
 

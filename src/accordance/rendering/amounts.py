@@ -21,7 +21,8 @@ def duration_text(seconds: float) -> str:
         hours, rest = divmod(whole, _HOUR)
         return f"{hours} h {rest // _MINUTE:02d} min"
     days, rest = divmod(whole, _DAY)
-    return f"{days} d {rest // _HOUR} h"
+    hours = rest // _HOUR
+    return f"{days} d {hours} h" if hours else f"{days} d"
 
 
 def spending_text(

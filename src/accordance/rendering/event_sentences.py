@@ -28,6 +28,7 @@ class Happening:
     subject: str  # the title of the task, or of the plan
     payload: Mapping[str, object] = field(default_factory=dict)
     attempt: int | None = None
+    is_review: bool = False  # it is about the review of that attempt
     who: str | None = None  # the executor, or the person who has the task
     why: str = ""  # the reason in words
 
@@ -40,6 +41,8 @@ class Happening:
     def nth(self) -> str:
         """The attempt, and who made it: `attempt 2 by coder`."""
         number = "an attempt" if self.attempt is None else f"attempt {self.attempt}"
+        if self.is_review:
+            number = f"the review of {number}"
         return f"{number} by {_shortened(self.who)}" if self.who else number
 
     @property
@@ -102,7 +105,7 @@ def _verdict(event: Happening) -> str:
 
 def _message(event: Happening) -> str:
     if event.payload.get("kind") == "FAULT":
-        return f"the run of {event.nth} ended without a message"
+        return f"{event.nth} ended without a message"
     noun = "review" if event.payload.get("kind") == "REVIEW" else "message"
     verb = "honours" if event.payload.get("accepted") else "breaks"
     return f"a {noun} arrived and {verb} its contract"
@@ -155,6 +158,13 @@ def _ran(event: Happening) -> str:
     if code:
         return f"{what}, {with_code(code, event.text('text'))}"
     return what
+
+
+def _answer_kept(event: Happening) -> str:
+    """Work of an agent is kept in the same way as the answer of a model."""
+    if event.payload.get("asked") == "work":
+        return "the work was kept, to be judged"
+    return "the model answered"
 
 
 def _judged(event: Happening) -> str:
@@ -277,7 +287,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "RAN": _ran,
     "ROWS_TAKEN_OVER": _plain("rows were sealed as a migration left them"),
     "ROWS_WRITTEN": _plain("rows were sealed"),
-    "SAID": _plain("the model answered"),
+    "SAID": _answer_kept,
     "VERDICT": _verdict,
 }
 EVENT_CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(

@@ -25,7 +25,7 @@ from accordance.service.views.stories import FailingTestView
 LOG_NAMES: Final = ("stdout.log", "stderr.log")
 _LARGEST_DOCUMENT: Final = 16 << 20
 _MOST_TESTS: Final = 5
-_MOST_LINES: Final = 6
+_MOST_LINES: Final = 10
 _LONGEST_LINE: Final = 300
 _NUMBERED: Final = re.compile(r"-(\d{1,9})$")
 

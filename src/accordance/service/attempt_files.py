@@ -12,7 +12,7 @@ from accordance.changes.kept_work import recall_work
 from accordance.domain.patch import read_patch
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.domain.scope import PathScope
-from accordance.errors import EvidenceGone, NoEvidence, NotFound
+from accordance.errors import EvidenceGone, NoEvidence
 from accordance.executors.run_folder import read_tail_inside, without_colours
 from accordance.project.home import Home
 from accordance.service.attempt_evidence import Bundle, TestCommand, run_logs
@@ -93,7 +93,7 @@ class _Attempt:
 def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
     """Return an attempt at a task, the last one by default.
 
-    Raises NotFound, or NoEvidence if there was none yet.
+    Raises NotFound for the task, and NoEvidence if it had no such attempt.
     """
     task = find_task(tx, name)
     made = task.progress.standing.counters.attempts
@@ -101,7 +101,7 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
         raise NoEvidence(f"{task.title!r} has not been tried yet")
     wanted = number or made
     if wanted > made:
-        raise NotFound("attempt", f"{wanted} of {task.title}")
+        raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
 
     judged = [
         message
@@ -126,7 +126,8 @@ def attempt_patch(
 ) -> AttemptPatchView:
     """Return the change of an attempt, from its evidence or from kept work.
 
-    `since_start`: with the changes of the plan that it builds on. Raises NoEvidence.
+    `since_start`: with the changes of the plan that it builds on, of which nobody can
+    say by the pins of this task whether they were allowed. Raises NoEvidence.
     """
     with project.ledger.read() as tx:
         attempt = _attempt(tx, project.home, name, number)
@@ -137,7 +138,7 @@ def attempt_patch(
     else:
         base, raw = _patch_of(project, attempt)
 
-    bundle = attempt.bundle
+    bundle = None if since_start else attempt.bundle
     scope = bundle.scope() if bundle else None
     text = raw[:LARGEST_PATCH].decode("utf-8", "replace")
     return AttemptPatchView(

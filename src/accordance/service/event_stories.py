@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import NotFound
@@ -45,26 +44,28 @@ class EventNarrator:
         return sentence(happening)
 
     def _happening(self, tx: Transaction, event: EventView) -> Happening:
-        attempt, who, why = None, None, ""
-        if event.kind == "VERDICT":
-            attempt, why = _verdict_details(tx, event)
+        message = _message_of(tx, event)
+        is_review = message is not None and _is_of_reviewer(message)
+        attempt, who = None, None
         if event.task_id and event.kind in _ABOUT_ATTEMPTS:
-            number, who = _attempt_before(tx, event)
-            attempt = attempt or number
+            attempt, who = _attempt_before(tx, event, is_review=is_review)
+        if message is not None:
+            attempt = message.attempt
         return Happening(
             kind=event.kind,
             subject=self._title(tx, event),
             payload=event.payload,
             attempt=attempt,
+            is_review=is_review,
             who=who,
-            why=why,
+            why=_reason(tx, event),
         )
 
     def _title(self, tx: Transaction, event: EventView) -> str:
         """Return the title of the task, else of the plan; the ledger has none."""
         name = event.task_id or event.plan_id
-        if name is None:
-            return str(event.payload.get("plan_id", "the ledger"))
+        if name is None:  # of the ledger's own chain
+            name = str(event.payload.get("plan_id", "the ledger"))
         if name not in self._titles:
             self._titles[name] = _title_of(tx, event) or name
         return self._titles[name]
@@ -75,22 +76,37 @@ def _title_of(tx: Transaction, event: EventView) -> str | None:
     try:
         if event.task_id:
             return tx.task(event.task_id).title
-        return tx.plan(event.plan_id or "").title
+        plan_id = event.plan_id or event.payload.get("plan_id")
+        return tx.plan(str(plan_id)).title
     except NotFound:
         return None
 
 
-def _verdict_details(tx: Transaction, event: EventView) -> tuple[int | None, str]:
-    """Return the attempt of a verdict and its reason in words."""
-    message_id = event.payload.get("message")
-    messages = tx.find(MessageRecord, message_id=message_id)
-    verdicts = tx.find(VerdictRecord, message_id=message_id)
-    attempt = messages[0].attempt if messages else None
+def _message_of(tx: Transaction, event: EventView) -> MessageRecord | None:
+    """Return the message that an event is about."""
+    if event.kind not in ("MESSAGE", "VERDICT"):
+        return None
+    messages = tx.find(MessageRecord, message_id=event.payload.get("message"))
+    return messages[0] if messages else None
+
+
+def _is_of_reviewer(message: MessageRecord) -> bool:
+    """Whether a reviewer sent it, or failed to: then its case names the product."""
+    return message.kind == "REVIEW" or "product" in message.case
+
+
+def _reason(tx: Transaction, event: EventView) -> str:
+    """Return the reason of a verdict in words."""
+    if event.kind != "VERDICT":
+        return ""
+    verdicts = tx.find(VerdictRecord, message_id=event.payload.get("message"))
     reasons = verdicts[0].messages if verdicts else ()
-    return attempt, reasons[0] if reasons else ""
+    return reasons[0] if reasons else ""
 
 
-def _attempt_before(tx: Transaction, event: EventView) -> tuple[int | None, str | None]:
+def _attempt_before(
+    tx: Transaction, event: EventView, *, is_review: bool
+) -> tuple[int | None, str | None]:
     """Return the attempt that an event belongs to, and who makes it.
 
     The executor is known once it has its prompt; until then whoever took the task up.
@@ -102,15 +118,12 @@ def _attempt_before(tx: Transaction, event: EventView) -> tuple[int | None, str 
             break
         if entry.kind in _ATTEMPT_BEGINS:
             attempt += 1
-        who = _worker_in(entry) or who
+        if entry.kind == PROMPTED and entry.payload["kind"] == _run_kind(is_review):
+            who = str(entry.payload["executor"])
+        elif entry.kind == Event.CLAIMED and not is_review:
+            who = str(entry.payload.get("holder"))
     return attempt or None, who
 
 
-def _worker_in(entry: ChainEntry) -> str | None:
-    """Return who works on a task from this event on, if it says so."""
-    if entry.kind == Event.CLAIMED:
-        holder = entry.payload.get("holder")
-        return str(holder) if holder else None
-    if entry.kind == PROMPTED:
-        return str(entry.payload.get("executor"))
-    return None
+def _run_kind(is_review: bool) -> str:
+    return "review" if is_review else "action"
