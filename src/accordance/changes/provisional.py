@@ -14,8 +14,8 @@ from accordance.changes.edits import AppliedEdits
 from accordance.domain.prompting import fenced
 from accordance.domain.retrying import feedback_for
 from accordance.errors import AccordanceError
+from accordance.executors.left_files import tail
 from accordance.executors.opinion import Opinion
-from accordance.executors.run_folder import tail
 from accordance.judging.judge import AttemptTree, JudgeOptions
 from accordance.judging.judgement import Judgement
 from accordance.workspace.clone import discard

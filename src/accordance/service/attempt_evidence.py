@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from accordance.contracts.pins import Pins
 from accordance.domain.naming import safe_name
-from accordance.domain.scope import PathScope
-from accordance.domain.terms import terms_from
 from accordance.errors import AccordanceError
-from accordance.executors.run_folder import read_file_inside, read_tail_inside
+from accordance.executors.left_files import read_file_inside, read_tail_inside
 from accordance.project.home import Home
 from accordance.service.views.stories import FailingTestView
+
+if TYPE_CHECKING:  # showing a task needs no terms of verdicts
+    from accordance.domain.scope import PathScope
 
 LOG_NAMES: Final = ("stdout.log", "stderr.log")
 _LARGEST_DOCUMENT: Final = 16 << 20
@@ -62,6 +62,10 @@ class Bundle:
 
     def scope(self) -> PathScope | None:
         """Return what the attempt was allowed to touch; None if that is unknown."""
+        from accordance.contracts.pins import Pins
+        from accordance.domain.scope import PathScope
+        from accordance.domain.terms import terms_from
+
         pins = self._document("task.json").get("pins")
         raw_terms = read_file_inside(self.folder, "terms.json", _LARGEST_DOCUMENT)
         if not isinstance(pins, dict) or raw_terms is None:

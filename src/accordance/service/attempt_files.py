@@ -13,7 +13,7 @@ from accordance.domain.patch import read_patch
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.domain.scope import PathScope
 from accordance.errors import EvidenceGone, NoEvidence
-from accordance.executors.run_folder import read_tail_inside, without_colours
+from accordance.executors.left_files import read_tail_inside, without_colours
 from accordance.project.home import Home
 from accordance.service.attempt_evidence import Bundle, TestCommand, run_logs
 from accordance.service.project import Project, find_task
