@@ -131,7 +131,9 @@ def test_what_it_prints_can_be_pasted(quickstart: tuple[Path, str]) -> None:
     _, said = quickstart
     lines = said.partition("Look closer\n")[2].splitlines()
     assert len(lines) == 9
-    script = "\n".join(f"{line} || echo FAILED $?" for line in map(_without_purpose, lines))
+    script = "\n".join(
+        f"{line} || echo FAILED $?" for line in map(_without_purpose, lines)
+    )
     path = path_with_accordance()
     done = subprocess.run(
         ("sh", "-e"),

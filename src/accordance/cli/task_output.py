@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from accordance.cli.showing import print_line
@@ -31,7 +31,7 @@ def print_assignment(assignment: AssignmentView) -> None:
     print_line(f"  hand in   {hand_in}")
 
 
-def print_indented(lines: Iterator[str]) -> None:
+def print_indented(lines: Iterable[str]) -> None:
     """Print lines under a title."""
     for line in lines:
         print_line(f"  {line}")

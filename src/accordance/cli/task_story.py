@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from accordance.cli.prompts import run_line
 from accordance.cli.showing import print_line
 from accordance.cli.spent import spent_text
 from accordance.cli.task_output import print_indented, requirement_lines
@@ -36,6 +37,8 @@ def print_story(task: TaskDetailView, *, events: bool, hashes: bool) -> None:
         print_line("Products")
         print_indented(_product_lines(task, hashes=hashes))
     if events:
+        print_line("Runs")
+        print_indented(map(run_line, task.runs))
         print_line("Events")
         print_indented(_event_lines(task))
 
@@ -112,7 +115,7 @@ def _attempt_lines(attempt: AttemptStoryView) -> Iterator[str]:
 def _verdict(attempt: AttemptStoryView) -> str:
     """What was decided about an attempt, and the reason in one sentence."""
     if attempt.ended_at is None:
-        return "has not been handed in"
+        return "nothing was handed in"
     outcome = attempt.outcome or "handed in"
     reason = attempt.reason_code or ""
     if attempt.reason:

@@ -30,7 +30,7 @@ def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
     runs = [spending_of(entry.payload) for entry in entries if entry.kind == RAN]
     spent = total(runs)
     task_budget = Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task)
-    left = _remaining(task_budget, spent, fuses)
+    left = remaining(task_budget, _counted(spent, fuses))
 
     if left.tokens is not None and left.tokens <= 0:
         return (
@@ -50,14 +50,14 @@ def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
     return tighter(left, left_for_plan)
 
 
-def _remaining(budget: Budget, spent: Spending, fuses: Fuses) -> Budget:
-    """Return what is left of a budget.
+def _counted(spent: Spending, fuses: Fuses) -> Spending:
+    """Return what counts of a spending.
 
-    Where runs of unknown price are let run, their cost does not count.
+    Where runs of unknown price are let run, their cost does not.
     """
     if fuses.unpriced == "run" and spent.cost is None:
-        spent = replace(spent, cost=0.0)
-    return remaining(budget, spent)
+        return replace(spent, cost=0.0)
+    return spent
 
 
 def plan_budget(plan: PlanRecord) -> Budget:
@@ -66,6 +66,11 @@ def plan_budget(plan: PlanRecord) -> Budget:
     whole = Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run)
     spent = Spending(read=plan.tokens, cost=plan.cost)
     return remaining(whole, spent)
+
+
+def uses_up_plan(plan: PlanRecord, spent: Spending) -> bool:
+    """Whether nothing is left for a plan after this spending."""
+    return _counted(spent, plan.rules.fuses).uses_up(plan_budget(plan))
 
 
 def priced_budget(choice: Choice, budget: Budget, fuses: Fuses) -> Budget | str:
