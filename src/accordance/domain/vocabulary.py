@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from accordance.domain.escalation import ACTIONS, LEVELS, NextAction
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import Event, State, Waiting
-from accordance.domain.plan_review import PlanEvent, PlanState
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.verdict import Outcome
 
@@ -82,29 +81,39 @@ TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 PLAN_STATES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        PlanState.IN_REVIEW: "The plan waits for its review before anything begins.",
-        PlanState.RETURNED: "The review asks for a better plan.",
-        PlanState.HELD: "The plan waits for a person: a question, or a blown fuse.",
-        PlanState.ACTIVE: "The plan may run.",
+        "IN_REVIEW": "The plan waits for its review before anything begins.",
+        "RETURNED": "The review asks for a better plan.",
+        "HELD": "The plan waits for a person: a question, or a blown fuse.",
+        "ACTIVE": "The plan may run.",
+        "PAUSED": "Nothing new begins; what runs comes to its end.",
+        "FINISHED": "The root of the plan is done.",
+        "CANCELLED": "A person ended the plan; what was not done is abandoned.",
+        "ARCHIVED": "The plan is out of sight and can only be read.",
     }
 )
 PLAN_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        PlanEvent.IMPORTED: "A plan, or a new revision of it, was imported.",
-        PlanEvent.APPROVED: "The review approved the plan.",
-        PlanEvent.WAIVED: "A person let the plan begin without a review.",
-        PlanEvent.RETURNED: "The review asks for a better plan.",
-        PlanEvent.REFERRED: "The review of the plan needs a person.",
-        PlanEvent.MISREVIEWED: "The review of the plan broke its contract.",
-        PlanEvent.FUSED: "A fuse blew: the plan is held until a person resumes it.",
-        PlanEvent.ANSWERED: "A person answered; the plan is reviewed again.",
-        PlanEvent.RESUMED: "A person resumed the plan; its fuses count from zero.",
+        "PLAN_IMPORTED": "A plan, or a new revision of it, was imported.",
+        "PLAN_APPROVED": "The review approved the plan.",
+        "PLAN_REVIEW_WAIVED": "A person let the plan begin without a review.",
+        "PLAN_RETURNED": "The review asks for a better plan.",
+        "PLAN_REFERRED": "The review of the plan needs a person.",
+        "PLAN_FUSE_BLOWN": "A fuse blew: the plan is held until a person resumes it.",
+        "PLAN_ANSWERED": "A person answered; the plan is reviewed again.",
+        "PLAN_RESUMED": "A person resumed the plan; its fuses count from zero.",
+        "PLAN_AMENDED": "A person changed the tasks of the plan.",
+        "PLAN_PAUSED": "A person paused the plan.",
+        "PLAN_CANCELLED": "A person cancelled the plan.",
+        "PLAN_ARCHIVED": "A person archived the plan.",
+        "PLAN_UNARCHIVED": "A person took the plan back from the archive.",
+        "PLAN_DELETED": "A person deleted the plan; only this is left of it.",
     }
 )
 RECORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "ASKED_A_PERSON": "A question was put into the inbox.",
         "CANCELLED": "A person cancelled the task.",
+        "CAUSE_GONE": "The cause outside that blocked the task is gone.",
         "EVIDENCE_ADDED": "An input that a task needs was supplied.",
         "EVIDENCE_STALE": "An input has changed or is gone since it was supplied.",
         "INPUTS_CHANGED": "The number of inputs that a task lacks has changed.",
@@ -118,6 +127,7 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "PROMPTED": "An executor got its prompt.",
         "QUESTION_ANSWERED": "A person answered a question.",
         "RAN": "A run of an executor ended.",
+        "REVIEW_CAUSE_GONE": "The cause outside that blocked the review is gone.",
         "ROWS_TAKEN_OVER": "A migration sealed rows as they were then.",
         "ROWS_WRITTEN": "The seal of rows that were written.",
         "SAID": "A model answered within a run.",
@@ -167,6 +177,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         QuestionKind.CONFIRMATION: "The plan asks a person to confirm something.",
         QuestionKind.BINDING: "Which requirement is a file meant for?",
         QuestionKind.GOAL: "A goal cannot finish, because a part of it was given up.",
+        "APPROVAL": "The plan waits for its review.",
         QuestionKind.PLAN: "The plan's review needs a person, or its fuse has blown.",
     }
 )
@@ -220,6 +231,9 @@ RESTS: Final[Mapping[str, str]] = MappingProxyType(
         "OWN_WORK": "What is left would be a review of one's own work.",
         "CHANGING": "Another change of the plan is under way; they are made in turn.",
         "OTHERS": "There is work, but none of the kind that was asked for.",
+        "PAUSED": "The plan is paused.",
+        "CANCELLED": "The plan was cancelled.",
+        "ARCHIVED": "The plan is archived.",
         "STOPPED": "The run was stopped.",
     }
 )

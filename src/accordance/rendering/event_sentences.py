@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent
 from accordance.rendering.amounts import counted, duration_text
 
 _LONGEST: Final = 300
@@ -256,22 +255,27 @@ _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.CHOSEN: _plain("chosen again, in place of its alternative"),
 }
 _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
-    PlanEvent.IMPORTED: _imported,
-    PlanEvent.APPROVED: _plain("the plan was approved"),
-    PlanEvent.WAIVED: _with_person("the review of the plan was waived"),
-    PlanEvent.RETURNED: _plain("the review asks for a better plan"),
-    PlanEvent.REFERRED: _plain("the review of the plan needs a person"),
-    PlanEvent.FUSED: _fuse_blown,
-    PlanEvent.ANSWERED: _with_person(
+    "PLAN_IMPORTED": _imported,
+    "PLAN_APPROVED": _plain("the plan was approved"),
+    "PLAN_REVIEW_WAIVED": _with_person("the review of the plan was waived"),
+    "PLAN_RETURNED": _plain("the review asks for a better plan"),
+    "PLAN_REFERRED": _plain("the review of the plan needs a person"),
+    "PLAN_FUSE_BLOWN": _fuse_blown,
+    "PLAN_ANSWERED": _with_person(
         "the plan is reviewed again: a question was answered"
     ),
-    PlanEvent.RESUMED: _with_person(
-        "the plan was resumed, and its fuses count from zero"
-    ),
+    "PLAN_RESUMED": _with_person("the plan was resumed, and its fuses count from zero"),
+    "PLAN_AMENDED": _with_person("the plan was amended"),
+    "PLAN_PAUSED": _with_person("the plan was paused"),
+    "PLAN_CANCELLED": _with_person("the plan was cancelled"),
+    "PLAN_ARCHIVED": _with_person("the plan was archived"),
+    "PLAN_UNARCHIVED": _with_person("the plan was taken back from the archive"),
+    "PLAN_DELETED": _with_person("the plan was deleted"),
 }
 _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "ASKED_A_PERSON": _asked_person,
     "CANCELLED": _cancelled,
+    "CAUSE_GONE": _plain("goes on: the cause that blocked it is gone"),
     "EVIDENCE_ADDED": _evidence_added,
     "EVIDENCE_STALE": _evidence_stale,
     "INPUTS_CHANGED": _inputs_changed,
@@ -285,6 +289,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "PROMPTED": _prompted,
     "QUESTION_ANSWERED": _answered,
     "RAN": _ran,
+    "REVIEW_CAUSE_GONE": _plain("is reviewed again: the cause that blocked it is gone"),
     "ROWS_TAKEN_OVER": _plain("rows were sealed as a migration left them"),
     "ROWS_WRITTEN": _plain("rows were sealed"),
     "SAID": _answer_kept,

@@ -40,14 +40,14 @@ CODE = re.compile(r"[A-Z][A-Z]+(_[A-Z]+)*")
 
 @pytest.mark.parametrize("kind", ENUMS)
 def test_every_word_of_an_enum_is_known(kind: str) -> None:
-    """And the table has no other."""
-    assert set(VOCABULARY[kind]) == set(map(str, ENUMS[kind]))
+    """A new one needs its meaning."""
+    assert sorted(set(map(str, ENUMS[kind])) - set(VOCABULARY[kind])) == []
 
 
 def test_every_event_is_known() -> None:
     """Those of tasks, of plans, and all that has a sentence."""
-    kinds = {str(event) for event in (*Event, *PlanEvent)} | set(EVENT_CLAUSES)
-    assert set(VOCABULARY["event"]) == kinds
+    kinds = {str(event) for event in (*Event, *PlanEvent)}
+    assert kinds <= set(VOCABULARY["event"]) == set(EVENT_CLAUSES)
 
 
 def test_every_type_of_node_is_known() -> None:
@@ -59,7 +59,7 @@ def test_every_type_of_node_is_known() -> None:
 def test_every_reason_for_an_end_is_known() -> None:
     """By the name that --json prints."""
     names = {reason.name for reason in NoTaskReason}
-    assert set(VOCABULARY["why a run ends"]) == names | {"STOPPED"}
+    assert names | {"STOPPED"} <= set(VOCABULARY["why a run ends"])
 
 
 def reasons_in(path: Path) -> set[str]:
