@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 MENDED_LATER = f"""
 import sys
 print({EVIL!r}, file=sys.stderr)
+print("a\\ttab", file=sys.stderr)
 if told["attempt"] == 1:
     app.write_text(WRONG)
     Path("stray.txt").write_text("stray")
@@ -105,6 +106,7 @@ def test_the_log_of_an_attempt(story: CodingProject) -> None:
     whole = story("task", "log", FIRST, "--attempt", "1").out
     is_harmless(whole)
     assert "forged" in whole
+    assert "a       tab" in whole
     end = story("task", "log", FIRST, "--attempt", "1", "-n", "1").out
     assert end.splitlines() == whole.splitlines()[-1:]
     followed = story("task", "log", FIRST, "--attempt", "1", "-f")

@@ -78,7 +78,7 @@ def _print_patch(view: AttemptPatchView) -> None:
         print_line(f"attempt {view.attempt} changed nothing")
         return
     print_line("")
-    for line in view.patch.splitlines():
+    for line in view.patch.removesuffix("\n").split("\n"):
         click.echo(_coloured(line))
     if view.is_cut:
         print_line(f"the change is longer: see {view.evidence}/patch.diff")
@@ -86,7 +86,7 @@ def _print_patch(view: AttemptPatchView) -> None:
 
 def _coloured(line: str) -> str:
     """A line of a patch; click takes the colours off where there is no terminal."""
-    text = shown(line)
+    text = shown(line.expandtabs())
     if line.startswith(_HEADS):
         return click.style(text, bold=True)
     colour = _COLOURS.get(line[:1])
@@ -140,13 +140,13 @@ def log(
     if view.is_cut and not lines:
         print_line(f"(only the end of it; all of it is in {view.file})")
     for line in kept:
-        print_line(line)
+        print_line(line.expandtabs())
     return Exit.OK
 
 
 def _print_text(text: str) -> None:
     for line in text.splitlines():
-        print_line(line)
+        print_line(line.expandtabs())
 
 
 def _followed(project: Project, task: str, attempt: int | None) -> Iterator[str]:

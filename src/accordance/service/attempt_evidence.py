@@ -146,7 +146,8 @@ def _failing_test(test: str, text: str) -> FailingTestView:
 
 def last_lines(text: str, most: int) -> tuple[str, ...]:
     """Return the last lines of a text that are not blank; long ones are cut."""
-    lines = [line.rstrip()[:_LONGEST_LINE] for line in text.splitlines()]
+    whole_lines = text.expandtabs().splitlines()
+    lines = [line.rstrip()[:_LONGEST_LINE] for line in whole_lines]
     return tuple([line for line in lines if line.strip()][-most:])
 
 
