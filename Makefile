@@ -27,6 +27,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 
 run: setup isolation ## carry a plan out with good and bad agents: examples/quickstart
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
+	@echo
+	@echo "To paste these commands, type this first:  . $(CURDIR)/$(BIN)/activate"
 
 test: setup isolation check ## every check and every test
 	@$(BIN)/coverage erase

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from accordance import __version__, contract_summary, registry
-from accordance.cli.main import COMMANDS, app
+from accordance.cli.main import COMMANDS, app, run
 from accordance.contracts.codes import CODES
 from accordance.domain.fail_codes import FAIL_CODES
+from accordance.domain.vocabulary import WORDS
 from tests.acceptance.cli import accordance
 
 
@@ -199,7 +200,7 @@ def test_explain() -> None:
     assert page.out.startswith("cycle (violation): Cycle\n")
     assert "Way out:" in page.out
     assert "(warning)" in accordance("explain", "sum_differs").out
-    every = len(CODES) + len(FAIL_CODES)
+    every = len(CODES) + len(FAIL_CODES) + len(WORDS)
     assert len(accordance("explain").out.splitlines()) == every
     assert len(accordance("explain", "--json").json) == every
 
@@ -214,6 +215,68 @@ def test_explain_knows_fail_codes() -> None:
     assert accordance("explain", "ci_skipped", "--json").json[0]["kind"] == "warning"
     unknown = accordance("explain", "SCOPE_CONFLIKT")
     assert (unknown.code, "did you mean SCOPE_CONFLICT" in unknown.err) == (5, True)
+
+
+def test_explain_knows_every_word_that_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """States, events, outcomes, reasons, gates; tests/unit/domain/test_vocabulary.py collects them."""
+    for word in WORDS:
+        assert run(["explain", word.word]) == 0
+        assert f"{word.word} ({word.kind}): {word.meaning}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("word", "kinds"),
+    [
+        pytest.param("READY_TO_CHECK", ["state of a task"], id="a state"),
+        pytest.param("DONE", ["state of a task", "outcome"], id="two meanings"),
+        pytest.param("REPEATED_ERROR", ["reason"], id="a reason"),
+        pytest.param("REVIEWER_BAD_OUTPUT", ["reason"], id="of an older ledger"),
+        pytest.param("MAX_ATTEMPTS_EXCEEDED", ["fail"], id="a fail code"),
+        pytest.param("scope", ["gate"], id="a gate"),
+    ],
+)
+def test_explain_gives_every_meaning(word: str, kinds: list[str]) -> None:
+    """The code first, where the word is one."""
+    pages = accordance("explain", word, "--json").json
+    assert [page["kind"] for page in pages] == kinds
+
+
+def test_explain_names_the_nearest_word() -> None:
+    """For a word that nobody knows."""
+    unknown = accordance("explain", "READY_TO_CHEK")
+    assert (unknown.code, "did you mean READY_TO_CHECK" in unknown.err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("module", "command", "extra"),
+    [
+        pytest.param("anyio", "mcp", "accordance[mcp,runtime]", id="mcp"),
+        pytest.param("sqlalchemy", "events", "accordance[runtime]", id="a ledger"),
+        pytest.param("sqlalchemy", "doctor", "accordance[runtime]", id="doctor"),
+        pytest.param("dbos", "run", "accordance[runtime]", id="the engine"),
+    ],
+)
+def test_an_extra_that_is_not_installed(
+    tmp_path: Path, module: str, command: str, extra: str
+) -> None:
+    """One line with the command that installs it."""
+    probe = (
+        "import sys\n"
+        f"sys.modules[{module!r}] = None\n"
+        "from accordance.cli.main import main\n"
+        f"main([{command!r}, '--home', {str(tmp_path)!r}])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"pip install '{extra}'" in done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

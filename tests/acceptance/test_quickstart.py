@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.cli import ROOT, accordance
+from tests.acceptance.cli import ROOT, accordance, path_with_accordance
 from tests.hostile.stage import git
 
 pytestmark = pytest.mark.skipif(
@@ -115,10 +115,45 @@ def test_what_it_says(quickstart: tuple[Path, str]) -> None:
         "! ESCALATE  A discount, the quick way, action 2  CI_FAILED  DEAD_LETTER",
         f"  the changes are commits on the branch {BRANCH} of repository",
         "  ↻ RETRY     New prices, review 1                          MODIFY: The README still shows the old prices.",
-        f"Look closer, in {folder}",
-        "  accordance inbox list ",
+        "Look closer\n",
+        f"  cd {folder}  # the project",
+        "  accordance inbox list  # the questions to people",
+        "fuses: plan ",
+        "Parcel prices from 1 April: 7 of 10 tasks done, ",
+        "  Express parcels: SCOPE_CONFLICT: ",
+        "    accordance dlq requeue 3f1c9a52-7d0e-4b7a-9d55-1f6a0c2e8b03",
     ):
         assert line in said
+
+
+def test_what_it_prints_can_be_pasted(quickstart: tuple[Path, str]) -> None:
+    """Every line of "Look closer" works as it is printed, once `accordance` is on the path."""
+    _, said = quickstart
+    lines = said.partition("Look closer\n")[2].splitlines()
+    assert len(lines) == 9
+    script = "\n".join(
+        f"{line} || echo FAILED $?" for line in map(_without_purpose, lines)
+    )
+    path = path_with_accordance()
+    done = subprocess.run(
+        ("sh", "-e"),
+        input=script,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd="/",
+        env={**os.environ, "PATH": path, "GIT_PAGER": "cat"},
+    )
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    assert failed == ["FAILED 3"], done.stderr  # the inbox has a question
+    make = (ROOT / "Makefile").read_text("utf-8")
+    assert "type this first:  . $(CURDIR)/$(BIN)/activate" in make
+
+
+def _without_purpose(line: str) -> str:
+    """The shell would take what follows for a comment, too."""
+    return line.partition("  # ")[0]
 
 
 def test_it_can_be_recomputed(quickstart: tuple[Path, str]) -> None:

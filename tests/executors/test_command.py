@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.faults import Fault
+from accordance.executors.left_files import read_file_inside, tail
 from accordance.executors.programs import cannot_run
 from accordance.executors.protocol import RunLimits, RunOutcome
-from accordance.executors.run_folder import read_file_inside, tail
 from accordance.workspace.errors import UnsafeName
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when

@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from accordance.cli.main import run
+from accordance.domain.fuses import FuseSettings, fuses_from
 from accordance.domain.records import Rules
 from accordance.domain.setting_tables import SettingTable
 from accordance.errors import InvalidSettings
@@ -157,7 +158,8 @@ def test_no_file_says_what_an_empty_one_says(tmp_path: Path) -> None:
     (tmp_path / SETTINGS).write_text("", "utf-8")
     assert without_file == Home(tmp_path).settings() == Settings()
     assert gateway_of(without_file, tmp_path) == JudgingPolicy()
-    assert without_file.rules() == Rules()
+    fuses = fuses_from(FuseSettings().for_new_plan({}))
+    assert without_file.rules() == Rules(fuses=fuses)
 
 
 def test_settings_cannot_be_changed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from accordance import Accepted
+from accordance.domain.records import Rules
 from accordance.service import plan_intake
 from accordance.service.project import Project, open_project
 from accordance.service.views.plans import ImportedPlanView
@@ -30,11 +31,14 @@ def project(empty: Project) -> Project:
 
 
 def brings(
-    project: Project, message: Message, waived_by: str | None = "test"
+    project: Project,
+    message: Message,
+    waived_by: str | None = "test",
+    rules: Rules | None = None,
 ) -> ImportedPlanView:
     """Import a plan, as a face does it: its bytes are checked, then kept."""
     raw = json.dumps(message).encode()
     accepted = plan_intake.check_plan(raw, project.home)
     assert isinstance(accepted, Accepted), accepted
-    rules = plan_intake.rules_for(project.home, {})
+    rules = rules or plan_intake.rules_for(project.home, {})
     return plan_intake.import_plan(project, raw, accepted, rules, waived_by=waived_by)

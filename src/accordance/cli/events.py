@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from accordance.contracts.printable import printable
 from accordance.domain.paging import MOST_ITEMS
 
 if TYPE_CHECKING:
+    from accordance.service.event_stories import EventNarrator
     from accordance.service.events import EventReader
     from accordance.service.views.events import EventPageView, EventView
 
@@ -42,6 +44,7 @@ _WAIT_SECONDS = 1.0  # then it is seen that nobody reads any more
     is_flag=True,
     help="The seals of rows as well, which say nothing to people.",
 )
+@click.option("--hashes", is_flag=True, help="The hash of every event as well.")
 @click.option(
     "--follow", is_flag=True, help="Go on as things happen, until interrupted."
 )
@@ -55,15 +58,17 @@ def command(
     limit: int | None,
     cursor: str | None,
     is_all: bool,
+    hashes: bool,
     follow: bool,
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show the events of all plans, or of one, in the order in which they were committed.
+    """Show the events of all plans, or of one, in sentences, in the order of their commits.
 
     The number in front counts the events of the whole ledger; --after goes on behind it. Numbers that are left out are
     seals of rows: --all shows them. With --json one object per line; with --limit a last line has the `next` cursor.
     """
+    from accordance.service.event_stories import EventNarrator
     from accordance.service.events import EventReader, list_events
     from accordance.service.listing import ListQuery
 
@@ -73,15 +78,16 @@ def command(
         raise click.UsageError("--follow has no end: leave out --limit and --cursor")
 
     with opened(where) as project:
+        printer = _Printer(EventNarrator(project), as_json, hashes)
         if is_page:
             size = limit or MOST_ITEMS
             query = ListQuery(filter=words, cursor=cursor, limit=size)
             page = list_events(project, query, after=after, with_seals=is_all)
-            _print_page(page, as_json)
+            printer.print_page(page)
             return Exit.OK
         reader = EventReader(project, words, after, with_seals=is_all)
         for event in _events(reader, follow):
-            click.echo(_line(event, as_json))
+            printer.print_event(event)
     return Exit.OK
 
 
@@ -103,27 +109,28 @@ def _events(reader: EventReader, follow: bool) -> Iterator[EventView]:
         reader.wait(_WAIT_SECONDS)
 
 
-def _print_page(page: EventPageView, as_json: bool) -> None:
-    for event in page.items:
-        click.echo(_line(event, as_json))
-    if as_json:
-        click.echo(json.dumps({"next": page.next}))
-    elif page.next is not None:
-        click.echo(f"there are more: --cursor {page.next}")
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """Prints events: as JSON, or as sentences."""
 
+    narrator: EventNarrator
+    as_json: bool
+    hashes: bool
 
-def _line(event: EventView, as_json: bool) -> str:
-    if as_json:
-        return printable(json.dumps(event.to_json(), ensure_ascii=False))
-    details = dict(event.payload)
-    move = ""
-    if "from" in details:
-        move = f"  {details.pop('from')} -> {details.pop('to')}"
-    values = [
-        f"{name}={value}"
-        for name, value in details.items()
-        if value not in (None, "", [])
-    ]
-    about = event.task_id or ""
-    head = f"{event.number:>6}  {event.at[:19]}  {event.kind}  {about}{move}"
-    return shown(f"{head}  {'  '.join(values)}".rstrip())
+    def print_page(self, page: EventPageView) -> None:
+        for event in page.items:
+            self.print_event(event)
+        if self.as_json:
+            click.echo(json.dumps({"next": page.next}))
+        elif page.next is not None:
+            click.echo(f"there are more: --cursor {page.next}")
+
+    def print_event(self, event: EventView) -> None:
+        if self.as_json:
+            click.echo(printable(json.dumps(event.to_json(), ensure_ascii=False)))
+            return
+        at = f"{event.at[:10]} {event.at[11:19]}"
+        line = f"{event.number:>6}  {at}  {self.narrator.sentence(event)}"
+        if self.hashes:
+            line += f"  {event.kind} {event.hash}"
+        click.echo(shown(line))

@@ -1,68 +1,93 @@
-"""`accordance explain`: what a code means, and the way out."""
+"""`accordance explain`: what a code or a word means, and the way out."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TypeAlias
 
 import click
 
+from accordance.cli.showing import print_line
 from accordance.contracts.codes import PAGES, CodePage, explain
 from accordance.domain.fail_codes import FAIL_CODES, FailCode, fail_code
+from accordance.domain.vocabulary import WORDS, Word, meanings_of
 from accordance.errors import UnknownCode
 
-_ALL: tuple[CodePage | FailCode, ...] = (*PAGES, *FAIL_CODES)
+Page: TypeAlias = CodePage | FailCode | Word
+
+_ALL: tuple[Page, ...] = (*PAGES, *FAIL_CODES, *WORDS)
 
 
 def _complete(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[str]:
-    return [page.code for page in _ALL if page.code.startswith(incomplete)]
+    names = dict.fromkeys(map(_name, _ALL))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 @click.command(name="explain")
 @click.argument("code", required=False, shell_complete=_complete)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(code: str | None, as_json: bool) -> None:
-    """Explain a violation, warning or fail CODE; without it, list all codes."""
-    pages = _ALL if code is None else (_find(code),)
+    """Explain any word that accordance prints: a code, a state, an event, an outcome.
+
+    A word with several meanings gets a page for each. Without CODE, all are listed.
+    """
+    pages = _ALL if code is None else _find(code)
     if as_json:
         rows = [_row(page) for page in pages]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif code is None:
-        width = max(len(page.code) for page in pages)
+        width = max(len(_name(page)) for page in pages)
         for page in pages:
-            click.echo(f"{page.code:<{width}}  {_title(page)}")
+            print_line(f"{_name(page):<{width}}  {_title(page)}")
     else:
-        click.echo(_page(pages[0]))
+        click.echo("\n\n".join(map(_page, pages)))
 
 
-def _find(code: str) -> CodePage | FailCode:
-    """The page of a code.
+def _find(code: str) -> tuple[Page, ...]:
+    """The pages of a word: that of its code, then its other meanings.
 
     Codes of messages are written in lower case, fail codes in upper case. A few names
     are both, so the case decides which is tried first.
     """
+    pages: list[Page] = []
     lookups = (fail_code, explain) if code.isupper() else (explain, fail_code)
     for lookup in lookups:
         try:
-            return lookup(code.strip())
+            pages.append(lookup(code.strip()))
         except UnknownCode:
             continue
-    raise UnknownCode(code, (page.code for page in _ALL))
+        break
+
+    pages += meanings_of(code)
+    if not pages:
+        raise UnknownCode(code, map(_name, _ALL))
+    return tuple(pages)
 
 
-def _title(page: CodePage | FailCode) -> str:
+def _name(page: Page) -> str:
+    return page.word if isinstance(page, Word) else page.code
+
+
+def _title(page: Page) -> str:
+    if isinstance(page, Word):
+        return f"{page.kind}: {page.meaning}"
     return page.title if isinstance(page, CodePage) else page.trigger
 
 
-def _row(page: CodePage | FailCode) -> dict[str, str]:
+def _row(page: Page) -> dict[str, str]:
     if isinstance(page, CodePage):
         return asdict(page)
+    if isinstance(page, Word):
+        return {"code": page.word, "kind": page.kind, "meaning": page.meaning}
     return {**page._asdict(), "kind": "fail"}
 
 
-def _page(page: CodePage | FailCode) -> str:
+def _page(page: Page) -> str:
+    if isinstance(page, Word):
+        return f"{page.word} ({page.kind}): {page.meaning}"
     if isinstance(page, FailCode):
         head = f"{page.code} (fail code, {page.severity}, a matter of the {page.owner})"
         return f"{head}: {page.trigger}\n\nWay out: {page.action}"

@@ -26,8 +26,10 @@ from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
-from accordance.cli.showing import print_line
+from accordance.cli.showing import print_line, tell_document
 from accordance.cli.spent import spent_text
+from accordance.domain.fuses import fuses_from
+from accordance.rendering.fuse_text import fuses_text
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
@@ -79,13 +81,24 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
 
 @command.command()
 @click.argument("plan", required=False)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown"]),
+    default="text",
+    show_default=True,
+    help="markdown: what the plan has come to, as `run --summary` writes it.",
+)
 @ledger_options
 @json_option
-def show(where: Where, plan: str | None, as_json: bool) -> int:
+def show(where: Where, plan: str | None, form: str, as_json: bool) -> int:
     """Show a plan: its state, fuses, rubric, last review and cost."""
-    from accordance.service import plans
+    from accordance.service import plan_summaries, plans
 
     with opened(where) as project:
+        if form == "markdown" and not as_json:
+            tell_document(plan_summaries.markdown_of(project, plan))
+            return Exit.OK
         view = plans.show_plan(project, plan)
     if as_json:
         print_json(view.to_json())
@@ -102,6 +115,9 @@ def _print_plan(plan: PlanDetailView) -> None:
     counts = [f"{count} {state}" for state, count in plan.states.items()]
     print_line(f"  states         {', '.join(counts)}")
 
+    print_line(f"  {fuses_text(fuses_from(plan.fuses)).replace(':', '         ', 1)}")
+    rubric = [f"{name} {points}" for name, points in plan.rubric.items()]
+    print_line(f"  rubric         {', '.join(rubric)}")
     if plan.spent.calls:
         print_line(f"  spent          {spent_text(plan.spent)}")
     for verdict in plan.verdicts:

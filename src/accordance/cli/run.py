@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,8 +18,12 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.showing import print_line
+from accordance.cli.step_summary import append_to_step_summary
 from accordance.cli.stopping import leave, stoppable
 from accordance.cli.ways_out import why_nothing
+from accordance.cli.writing import write_output
+from accordance.rendering.fuse_text import fuses_text
+from accordance.rendering.plan_summaries import summary_markdown
 
 if TYPE_CHECKING:
     from accordance.project.home import Home
@@ -43,6 +47,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also wait for tasks that are done elsewhere (`accordance task next`).",
 )
+@click.option(
+    "--summary",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a summary of the plan to this file at the end, as Markdown.",
+)
 @isolation_option
 @ledger_options
 @json_option
@@ -53,13 +62,15 @@ def command(
     model: str | None,
     resume: bool,
     wait: bool,
+    summary: Path | None,
     isolation: str | None,
     as_json: bool,
 ) -> int:
     """Carry out a plan: executors do its tasks, and every message is judged.
 
     It ends when nothing can go on without a person. The next run resumes a killed one;
-    answers that are in the ledger are not paid for again.
+    answers that are in the ledger are not paid for again. In a job of GitHub Actions the
+    summary is added to the page of the job.
 
     Exit code 0: done; 1: there are dead letters; 3: a person must answer, or the tasks
     that are left are done elsewhere; 130 or 143: stopped by Ctrl-C or SIGTERM.
@@ -78,6 +89,7 @@ def command(
         prepared = stack.enter_context(prepare_run(project, plan, options, print_error))
         listener: Listener = _silent
         if not as_json:
+            print_line(fuses_text(prepared.fuses))
             listener = stack.enter_context(telling(project.ledger, prepared.plan_id))
         running = prepared.begin(listener)
         with stoppable(running.stop) as stopped:
@@ -87,6 +99,7 @@ def command(
         print_json(end.view.to_json())
     else:
         _print(end, project.home)
+    _write_summary(end, summary)
 
     exit_code = exit_of_status(end.view)
     was_stopped = end.why is None
@@ -101,16 +114,21 @@ def _silent(attempt: AttemptView) -> None:
     """With --json, only the end of the run is printed."""
 
 
+def _write_summary(end: RunEnd, file: Path | None) -> None:
+    """Write the summary as Markdown: to a file, and to the page of the CI's job."""
+    markdown = summary_markdown(end.summary)
+    if file is not None:
+        write_output(file, markdown.encode("utf-8", "replace"))
+    append_to_step_summary(markdown)
+
+
 def _print(end: RunEnd, home: Home) -> None:
-    from accordance.cli.plan_status import print_status
     from accordance.cli.run_output import print_outcome
 
-    if not sys.stdout.isatty():
-        print_status(end.view)
     if end.why is None:
         print_line("stopped; `accordance run` resumes it")
     else:
         print_line(why_nothing(end.view.rests, end.why))
     if end.view.not_published:
         print_line(f"the changes are in the ledger, but {end.view.not_published}")
-    print_outcome(end.view, home)
+    print_outcome(end.summary, end.view, home)

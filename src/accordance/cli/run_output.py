@@ -1,34 +1,44 @@
-"""What `accordance run` prints: a line per attempt, a table on a terminal, a summary."""
+"""What `accordance run` prints: attempts, how far it is, and what came of it."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
 from accordance.cli.plan_status import table_of
+from accordance.cli.showing import print_line, shown
 from accordance.contracts.printable import printable
 from accordance.domain.findings import with_code
+from accordance.domain.lifecycle import State
+from accordance.domain.pace import MOVES_BY_ITSELF, seconds_left
+from accordance.domain.plan_summary import PlanSummary
 from accordance.domain.verdict import Outcome
 from accordance.errors import LedgerError
 from accordance.project.home import Home
+from accordance.rendering.plan_summaries import summary_lines
+from accordance.rendering.run_progress import RunPace
 
 if TYPE_CHECKING:
     from accordance.service.project import Ledger
     from accordance.service.runs import Listener
+    from accordance.service.views.plans import PlanStatusView
     from accordance.service.views.runs import AttemptView, OutcomeView
     from accordance.service.views.verdicts import VerdictView
 
 _SHOWN_ROWS: Final = 20  # of each table; the rest is counted
 _REFRESH_SECONDS: Final = 0.3
+_PLAIN_SECONDS: Final = 10.0  # between lines about the progress, without a terminal
 _MARKS: Final = {
     Outcome.DONE: ("✓", "green"),
     Outcome.RETRY: ("↻", "yellow"),
@@ -39,26 +49,89 @@ _REFUSED: Final = ("✗", "red")
 
 @contextlib.contextmanager
 def telling(ledger: Ledger, plan_id: str) -> Iterator[Listener]:
-    """Print a line for each attempt that ends; on a terminal, also the plan's state."""
+    """Print a line for each attempt that ends, and how far the run is.
+
+    On a terminal the plan's state is kept up to date below the lines; elsewhere a line
+    says now and then how far it is.
+    """
+    pace = _PaceWatch(ledger, plan_id)
     if not sys.stdout.isatty():
-        yield lambda attempt: click.echo(_attempt_line(ledger, attempt).plain)
+        yield _PlainTelling(ledger, pace)
         return
 
-    with Live(auto_refresh=False) as live, _refreshed(live, ledger, plan_id):
+    with Live(auto_refresh=False) as live, _refreshed(live, pace):
         yield lambda attempt: live.console.print(_attempt_line(ledger, attempt))
 
 
-@contextlib.contextmanager
-def _refreshed(live: Live, ledger: Ledger, plan_id: str) -> Iterator[None]:
-    """Keep the table of a plan up to date, in a thread of its own."""
-    from accordance.service.plans import plan_status
+class _PaceWatch:
+    """Knows how far a run is, by the plan's state now and when the run began."""
 
+    def __init__(self, ledger: Ledger, plan_id: str) -> None:
+        self.ledger = ledger
+        self.plan_id = plan_id
+        self._began = time.monotonic()
+        self._done_before: int | None = None
+
+    def look(self) -> PlanStatusView:
+        """The plan as it is now."""
+        from accordance.service.plans import plan_status
+
+        status = plan_status(self.ledger, self.plan_id)
+        if self._done_before is None:
+            self._done_before = status.states.get(State.DONE, 0)
+        return status
+
+    def line(self, status: PlanStatusView) -> str:
+        """How far the run is, in a line."""
+        elapsed = time.monotonic() - self._began
+        done = status.states.get(State.DONE, 0)
+        remaining = sum(status.states.get(state, 0) for state in MOVES_BY_ITSELF)
+        left = seconds_left(
+            finished=done - (self._done_before or 0),
+            remaining=remaining,
+            elapsed_seconds=elapsed,
+        )
+        pace = RunPace(
+            done=done,
+            tasks=status.nodes - status.states.get(State.ABANDONED, 0),
+            elapsed_seconds=elapsed,
+            seconds_left=left,
+            tokens=status.tokens,
+            cost=status.cost,
+        )
+        return pace.line()
+
+
+class _PlainTelling:
+    """Prints attempts as plain lines and, not too often, how far the run is."""
+
+    def __init__(self, ledger: Ledger, pace: _PaceWatch) -> None:
+        self._ledger = ledger
+        self._pace = pace
+        with contextlib.suppress(LedgerError):
+            pace.look()
+        self._last_line = time.monotonic()
+
+    def __call__(self, attempt: AttemptView) -> None:
+        click.echo(_attempt_line(self._ledger, attempt).plain)
+        if time.monotonic() - self._last_line < _PLAIN_SECONDS:
+            return
+        self._last_line = time.monotonic()
+        with contextlib.suppress(LedgerError):
+            print_line(self._pace.line(self._pace.look()))
+
+
+@contextlib.contextmanager
+def _refreshed(live: Live, pace: _PaceWatch) -> Iterator[None]:
+    """Keep the table of a plan up to date, in a thread of its own."""
     is_over = threading.Event()
 
     def show() -> None:
         # an error of the ledger is reported by the run itself
         with contextlib.suppress(LedgerError):
-            live.update(table_of(plan_status(ledger, plan_id)), refresh=True)
+            status = pace.look()
+            page = Group(table_of(status), Text(pace.line(status), "bold"))
+            live.update(page, refresh=True)
 
     def refresh() -> None:
         while not is_over.wait(_REFRESH_SECONDS):
@@ -98,33 +171,21 @@ def _mark(outcome: str | None) -> tuple[str, str]:
     return _MARKS.get(Outcome(outcome), _REFUSED)
 
 
-def print_outcome(outcome: OutcomeView, home: Home) -> None:
-    """Print the products, the verdicts, and the commands that show more."""
+def print_outcome(summary: PlanSummary, outcome: OutcomeView, home: Home) -> None:
+    """Print what the plan has come to, the verdicts, and commands that show more."""
     console = Console(highlight=False, soft_wrap=True)
-    if outcome.deliverables:
-        console.print(Text("\nDeliverables", "bold"))
-        rows = [
-            (Text(printable(product.title)), Text(product.path, "dim"))
-            for product in outcome.deliverables
-        ]
-        _print_rows(console, rows)
-
-    if outcome.branch:
-        repository = _relative(outcome.repository, home)
-        console.print(
-            f"  the changes are commits on the branch {outcome.branch} of {repository}",
-            markup=False,
-        )
+    for line in summary_lines(summary):
+        is_title = not line.startswith(" ")
+        console.print(Text(shown(line), "bold" if is_title else ""))
 
     if outcome.verdicts:
         console.print(Text("\nVerdicts", "bold"))
         verdicts = _by_interest(outcome.verdicts)
         _print_rows(console, [_verdict_row(verdict) for verdict in verdicts])
 
-    folder = _relative(str(home.root), Home(Path.cwd()))
-    console.print(Text(f"\nLook closer, in {folder}", "bold"))
+    console.print(Text("\nLook closer", "bold"))
     for command, purpose in _commands(outcome, home):
-        console.print(f"  {command:<58} {purpose}", markup=False)
+        console.print(f"  {shown(command)}  # {shown(purpose)}", markup=False)
 
 
 def _by_interest(verdicts: tuple[VerdictView, ...]) -> list[VerdictView]:
@@ -170,24 +231,26 @@ def _verdict_row(verdict: VerdictView) -> tuple[Text, ...]:
 
 
 def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
-    """Commands that show more, each with its purpose."""
-    has_evidence = any(verdict.evidence for verdict in outcome.verdicts)
-    if has_evidence:
-        purpose = "the evidence of every change: a folder for each attempt"
-        yield "ls artifacts/", purpose
+    """Commands that show more, each with its purpose; a line can be pasted whole."""
+    if home.root != Path.cwd():
+        folder = _relative(str(home.root), Home(Path.cwd()))
+        yield f"cd {shlex.quote(folder)}", "the project"
 
     troubled = [verdict for verdict in outcome.verdicts if not verdict.is_done]
     if troubled:
         last = troubled[-1]
-        title = printable(last.title)
-        yield f"accordance task show {last.task_id}", f"what happened to {title}"
+        task = shlex.quote(last.task_id)
+        yield f"accordance task show {task}", f"the story of {last.title}"
         if last.evidence:
-            purpose = "judges it again, from its evidence"
-            yield f"accordance verify {last.evidence}", purpose
+            yield f"accordance task diff {task}", "what it changed"
+            evidence = shlex.quote(last.evidence)
+            yield f"accordance verify {evidence}", "judges it again, from its evidence"
 
     yield "accordance inbox list", "the questions to people"
     yield "accordance dlq list", "what was given up, and why"
+    yield "accordance events", "everything that happened"
     yield "accordance verify", "recomputes every state and every verdict"
     if outcome.branch:
-        repository = _relative(outcome.repository, home)
-        yield f"git -C {repository} log --stat {outcome.branch}", "the changes"
+        repository = shlex.quote(_relative(outcome.repository, home))
+        branch = shlex.quote(outcome.branch)
+        yield f"git -C {repository} log --stat {branch}", "the changes"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accordance.rendering.amounts import spending_text
+
 if TYPE_CHECKING:
     from accordance.service.views.spending import SpendingView
 
 
 def spent_text(spent: SpendingView) -> str:
     """Tokens and calls in words, with the cost where the price is known."""
-    about = "about " if spent.estimated else ""
-    cost = f", cost {spent.cost:.4f}" if spent.cost is not None else ""
-    calls = "1 call" if spent.calls == 1 else f"{spent.calls:,} calls"
-    return f"{about}{spent.tokens:,} tokens in {calls}{cost}"
+    return spending_text(
+        tokens=spent.tokens,
+        calls=spent.calls,
+        cost=spent.cost,
+        is_estimated=spent.estimated,
+    )

@@ -23,8 +23,10 @@ from accordance.cli.list_options import (
 )
 from accordance.cli.prompts import prompt
 from accordance.cli.showing import print_line
+from accordance.cli.task_files import diff, log, open_
 from accordance.cli.task_messages import review, submit
-from accordance.cli.task_output import print_assignment, print_task
+from accordance.cli.task_output import print_assignment
+from accordance.cli.task_story import print_story
 from accordance.cli.ways_out import why_nothing
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ def command() -> None:
 command.add_command(prompt)
 command.add_command(submit)
 command.add_command(review)
+command.add_command(diff)
+command.add_command(log)
+command.add_command(open_)
 
 
 @command.command(name="list")
@@ -172,10 +177,12 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
 
 @command.command()
 @click.argument("task")
+@click.option("--events", is_flag=True, help="Every event as well.")
+@click.option("--hashes", is_flag=True, help="The hashes of products as well.")
 @ledger_options
 @json_option
-def show(task: str, where: Where, as_json: bool) -> int:
-    """Show a task: its state, products, reviews, questions, runs and history."""
+def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> int:
+    """Tell the story of a task: its state, attempts, reviews, questions and products."""
     from accordance.service.task_records import show_task
 
     with opened(where) as project:
@@ -184,7 +191,7 @@ def show(task: str, where: Where, as_json: bool) -> int:
     if as_json:
         print_json(view.to_json())
     else:
-        print_task(view)
+        print_story(view, events=events, hashes=hashes)
     return Exit.OK
 
 

@@ -1,29 +1,15 @@
-"""How tasks are printed for people: an assignment, and the record of a task."""
+"""How an assignment is printed for people."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from accordance.cli.prompts import run_line
 from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
-    from accordance.service.views.tasks import (
-        AssignmentView,
-        TaskBriefView,
-        TaskDetailView,
-    )
-
-_COUNTERS: Final = (
-    "attempt_count",
-    "failures",
-    "parse_failures",
-    "review_rounds",
-    "review_failures",
-    "idle_rounds",
-)
+    from accordance.service.views.tasks import AssignmentView, TaskBriefView
 
 
 def print_assignment(assignment: AssignmentView) -> None:
@@ -37,38 +23,21 @@ def print_assignment(assignment: AssignmentView) -> None:
     print_line(f"  task      {task.task_id}")
     if task.goal_statement:
         print_line(f"  goal      {task.goal_statement}")
-    _print_indented(_requirement_lines(task, assignment.plan.constraints))
-    _print_indented(_change_lines(assignment))
+    print_indented(requirement_lines(task, assignment.plan.constraints))
+    print_indented(_change_lines(assignment))
     print_line(f"  contract  {contract_name} for task_id {contract.task_id}")
-    _print_indented(_context_lines(assignment.context))
+    print_indented(_context_lines(assignment.context))
     print_line(f"  until     {assignment.lease.until}")
     print_line(f"  hand in   {hand_in}")
 
 
-def print_task(task: TaskDetailView) -> None:
-    """Print the state of a task and its record."""
-    state = str(task.state)
-    if task.waiting:
-        state = f"{task.state} ({task.waiting})"
-    counters = [f"{name} {getattr(task, name)}" for name in _COUNTERS]
-
-    print_line(f"{task.title}  {task.node_type}  {state}")
-    print_line(f"  task      {task.task_id}")
-    if task.goal_statement:
-        print_line(f"  goal      {task.goal_statement}")
-    _print_indented(_requirement_lines(task, task.constraints))
-    if task.workspace:
-        print_line(f"  clone     {task.workspace}")
-    print_line(f"  counters  {', '.join(counters)}")
-    _print_indented(_record_lines(task))
-
-
-def _print_indented(lines: Iterator[str]) -> None:
+def print_indented(lines: Iterable[str]) -> None:
+    """Print lines under a title."""
     for line in lines:
         print_line(f"  {line}")
 
 
-def _requirement_lines(
+def requirement_lines(
     task: TaskBriefView, constraints: Mapping[str, Any]
 ) -> Iterator[str]:
     """What the plan requires of a task beyond its goal."""
@@ -135,27 +104,3 @@ def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
 
     for error in context.get("last_errors", []):
         yield f"mend      {error}"
-
-
-def _record_lines(task: TaskDetailView) -> Iterator[str]:
-    """The products, reviews, questions, runs and events of a task."""
-    for artifact in task.artifacts:
-        mark = "approved" if artifact.approved_at else "not approved"
-        yield f"product   {artifact.file}  {artifact.sha256[:12]}  {mark}"
-
-    for review in task.reviews:
-        yield f"review    {review.score} {review.action} of {review.artifact[:12]}"
-
-    for question in task.questions:
-        mark = "open" if question.is_open else "answered"
-        yield f"question  {question.question_id}  {question.text}  {mark}"
-
-    for run in task.runs:
-        yield f"run       {run_line(run)}"
-
-    for event in task.events:
-        line = f"{event.at[:19]}  {event.event}"
-        details = event.model_extra or {}
-        if "from" in details:
-            line += f"  {details['from']} -> {details['to']}"
-        yield line

@@ -16,6 +16,7 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "attempt-judged": "--attempt N; `accordance render` shows that judgement again",
         "empty-answer": "--file, --approve, --give-up",
+        "evidence-gone": "`accordance task show` tells what the ledger knows, `accordance verify` what is missing",
         "goal-waits": "`accordance dlq list`, --give-up",
         "isolation-turned-off": "--isolation rlimit",
         "ledger-damaged": "`accordance verify` says what does not hold",
@@ -24,6 +25,7 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "needs-choice": "--choose",
         "needs-confirmation": "--yes or --no",
         "no-earlier-copy": "--base COPY",
+        "no-evidence": "`accordance task show` and `accordance task log` show what there is",
         "no-executor": "--executor NAME",
         "no-plan": "`accordance plan import FILE` brings one",
         "no-model": "--model NAME",

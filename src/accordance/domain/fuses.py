@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, ValidationError
 
@@ -18,6 +18,7 @@ from accordance.errors import InvalidFuses
 
 # a whole sum stays whole, as it was stored
 Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive
+Unpriced: TypeAlias = Literal["refuse", "run"]
 
 
 class Fuses(SettingTable):
@@ -89,6 +90,15 @@ class Fuses(SettingTable):
         examples=[20.0],
     )
 
+    unpriced: Unpriced = Field(
+        default="refuse",
+        description=(
+            "A run whose price is unknown where a fuse bounds the cost: it is refused,"
+            " or it runs and its cost is not counted."
+        ),
+        examples=["run"],
+    )
+
     @property
     def for_what_passes(self) -> Fuses:
         """The fuses for transient errors, which may repeat while attempts remain."""
@@ -96,6 +106,71 @@ class Fuses(SettingTable):
 
 
 FUSES: Final = Fuses()
+
+
+class FuseSettings(Fuses):
+    """How much a task or a plan may use up before a person is asked.
+
+    They are kept with a plan when it is imported. Those of a run count for the whole
+    plan, all others for a single task, and each since a person last gave it a chance.
+    The defaults stop a runaway and leave ordinary work alone; a plan that needs more
+    gets a higher number. The seconds of a run go on while it waits for a person.
+    """
+
+    calls_per_run: Count = Field(
+        default=5_000,
+        description="Messages for a plan; then it is held until a person resumes it.",
+        examples=[200],
+    )
+    run_seconds: Count = Field(
+        default=259_200,
+        description="How many seconds a plan may run before it is held: three days.",
+        examples=[7200],
+    )
+    tokens_per_task: Count = Field(
+        default=5_000_000,
+        description="Tokens that models read and write for a task.",
+        examples=[200_000],
+    )
+    tokens_per_run: Count = Field(
+        default=50_000_000,
+        description="Tokens that models read and write for a plan.",
+        examples=[5_000_000],
+    )
+    cost_per_task: Money = Field(
+        default=10,
+        description="What a task may cost, in the currency of the prices.",
+        examples=[2.5],
+    )
+    cost_per_run: Money = Field(
+        default=100,
+        description="What a plan may cost, in the currency of the prices.",
+        examples=[20.0],
+    )
+    unpriced: Unpriced = Field(
+        default="run",
+        description=(
+            "A run whose price is unknown where a fuse bounds the cost: it is refused,"
+            " or it runs and its cost is not counted. Where you set cost_per_task or"
+            " cost_per_run yourself, the default is refuse."
+        ),
+        examples=["refuse"],
+    )
+
+    def for_new_plan(self, overrides: Mapping[str, object]) -> dict[str, object]:
+        """Return the table of fuses for a plan that is imported now.
+
+        A limit on money that somebody chose is kept to: it is no limit if runs of
+        unknown price pass it by.
+        """
+        chosen = {**self.model_dump(exclude_unset=True), **overrides}
+        table = {**self.model_dump(), **overrides}
+        if "unpriced" not in chosen and not _MONEY_FUSES.isdisjoint(chosen):
+            table["unpriced"] = "refuse"
+        return table
+
+
+_MONEY_FUSES: Final = frozenset(("cost_per_task", "cost_per_run"))
 
 
 def fuses_from(table: Mapping[str, object]) -> Fuses:

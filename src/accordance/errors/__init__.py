@@ -47,6 +47,8 @@ AccordanceError
 +-- ContextTooLarge            what an agent must be told does not fit
 +-- InvalidPlanFile            a plan file that cannot be read as a plan
 +-- NotExpressible             a plan says what a format cannot say
++-- NoEvidence                 an attempt has left nothing behind, or not yet
+|   +-- EvidenceGone           what it left behind was removed
 +-- CannotWrite                a file or a stream cannot be written
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
@@ -130,9 +132,11 @@ from accordance.errors.work import (
     CannotWrite,
     Conflict,
     ContextTooLarge,
+    EvidenceGone,
     GateNotRun,
     IllegalTransition,
     InvalidTerms,
+    NoEvidence,
     TasksWait,
 )
 
@@ -144,6 +148,7 @@ __all__ = [
     "Conflict",
     "ContextTooLarge",
     "ContractAlreadyRegistered",
+    "EvidenceGone",
     "GateNotRun",
     "IllegalTransition",
     "InvalidAgents",
@@ -174,6 +179,7 @@ __all__ = [
     "LedgerTooOld",
     "LedgerUnavailable",
     "LedgerUnreachable",
+    "NoEvidence",
     "NoExecutor",
     "NoModel",
     "NoPlan",

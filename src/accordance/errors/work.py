@@ -107,3 +107,16 @@ class CannotWrite(AccordanceError):
     def way_out(self) -> str:
         """Another place, or this one made writable."""
         return "name another place, or make this one writable"
+
+
+class NoEvidence(AccordanceError):
+    """An attempt has left nothing behind that could be shown, or not yet."""
+
+    code = "no-evidence"
+    category = Category.NOT_FOUND
+
+
+class EvidenceGone(NoEvidence):
+    """What an attempt left behind was removed, or lies on another machine."""
+
+    code = "evidence-gone"

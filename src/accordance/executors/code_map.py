@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.prompting import plain
-from accordance.executors.run_folder import read_file_inside
+from accordance.executors.left_files import read_file_inside
 from accordance.executors.shown_files import LARGEST_FILE, pinned_paths, tracked_files
 
 MOST_FILES: Final = 400

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accordance.domain.executor_specs import CommandSpec
+from accordance.executors.left_files import read_file_inside
 from accordance.executors.programs import Program, cannot_run, run_program
 from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
-from accordance.executors.run_folder import read_file_inside
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
 from accordance.domain.faults import Fault
+from accordance.executors.left_files import tail
 from accordance.executors.protocol import RunLimits, RunOutcome
-from accordance.executors.run_folder import ERRORS, ROOM, tail
+from accordance.executors.run_folder import ERRORS, ROOM
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.isolation import CommandLimits as ProcessLimits
 from accordance.workspace.isolation import Room

@@ -11,8 +11,8 @@ from typing import Any, Final
 from accordance.domain.briefing import briefing
 from accordance.domain.context_pack import Excerpt, Pack, Piece, Trim, budget_for, pack
 from accordance.domain.prompting import Part, Prompt, prompt_of
+from accordance.executors.left_files import read_file_inside
 from accordance.executors.prompt_files import SHARED, PromptFiles
-from accordance.executors.run_folder import read_file_inside
 
 MOST_INPUT: Final = 200_000  # bytes of an input file that go into the prompt
 

@@ -1,24 +1,16 @@
-"""What an agent leaves behind in the folder of its run.
-
-Ordinary files inside the folder are read, its logs are kept, the rest is deleted.
-"""
+"""The folder of a run: its logs are kept, the rest is deleted."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from accordance.executors.protocol import Assignment, Executor, RunLimits, RunOutcome
 from accordance.workspace.clone import discard
 
 ROOM: Final = "room"  # where a program runs, in the folder of its run
 ERRORS: Final = "stderr.log"
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_OPEN_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def run_tidily(
@@ -41,45 +33,3 @@ def _clear(folder: Path) -> None:
         if not errors.is_symlink():
             errors.replace(folder / ERRORS)
     discard(room)
-
-
-def read_file_inside(folder: Path, name: str, most: int) -> bytes | None:
-    """Return at most `most` bytes of a file inside the folder.
-
-    None if it is not an ordinary file inside it.
-    """
-    file = _opened(folder, name)
-    if file is None:
-        return None
-    with file:
-        return file.read(most)
-
-
-def tail(folder: Path, name: str, most: int = 2000) -> str:
-    """Return the end of a log for people, without terminal colours."""
-    file = _opened(folder, name)
-    if file is None:
-        return ""
-
-    with file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - most))
-        text = file.read(most).decode("utf-8", "replace")
-    return _COLOURS.sub("", text).strip()
-
-
-def _opened(folder: Path, name: str) -> BinaryIO | None:
-    """Open an ordinary file inside the folder, without blocking; None otherwise."""
-    place = Path(os.path.realpath(folder / name))
-    if not place.is_relative_to(os.path.realpath(folder)):
-        return None
-
-    try:
-        descriptor = os.open(place, _OPEN_FLAGS)
-    except OSError:
-        return None
-
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    return os.fdopen(descriptor, "rb")

@@ -16,7 +16,7 @@ from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.context_pack import Piece
 from accordance.domain.prompting import plain
 from accordance.domain.sight import places_named
-from accordance.executors.run_folder import read_file_inside
+from accordance.executors.left_files import read_file_inside
 from accordance.workspace.git import Git
 
 LARGEST_FILE: Final = 200_000  # bytes; larger files are only named

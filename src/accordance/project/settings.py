@@ -24,7 +24,7 @@ from accordance.contracts.pins import normal_path
 from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
-from accordance.domain.fuses import Fuses, fuses_from
+from accordance.domain.fuses import FuseSettings, fuses_from
 from accordance.domain.records import Rules
 from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
@@ -392,8 +392,8 @@ class Settings(SettingTable):
         default=(),
         description="Which executor gets which work; the first match counts.",
     )
-    fuses: Fuses = Field(
-        default_factory=Fuses.model_construct,
+    fuses: FuseSettings = Field(
+        default_factory=FuseSettings.model_construct,
         description="Limits on what a task or a plan may use.",
     )
     rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
@@ -416,10 +416,8 @@ class Settings(SettingTable):
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""
-        configured = self.fuses.model_dump(exclude_unset=True)
-        overrides = fuses or {}
         return Rules(
-            fuses=fuses_from({**configured, **overrides}),
+            fuses=fuses_from(self.fuses.for_new_plan(fuses or {})),
             plan_rubric=self.rubric.plan.rubric,
             node_rubric=self.rubric.node.rubric,
         )

@@ -8,6 +8,7 @@ from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.evaluation import EvalReport, Trial
+from accordance.rendering.amounts import duration_text
 from accordance.rendering.documents import (
     Block,
     Facts,
@@ -19,7 +20,6 @@ from accordance.rendering.documents import (
 
 VERSION: Final = "accordance.eval_report.v1"
 _UNKNOWN: Final = "–"
-_MINUTE: Final = 60
 
 
 def trial_line(trial: Trial, wanted: int) -> str:
@@ -43,10 +43,7 @@ def seconds_text(seconds: float | None) -> str:
     """Return a duration for people."""
     if seconds is None:
         return _UNKNOWN
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _MINUTE)
-    return f"{minutes} min {rest:02d} s"
+    return duration_text(seconds)
 
 
 def cost_text(cost: float | None) -> str:

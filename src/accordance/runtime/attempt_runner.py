@@ -29,7 +29,7 @@ from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.runtime.budgets import budget_left, plan_budget, why_unpriced
+from accordance.runtime.budgets import budget_left, priced_budget, uses_up_plan
 from accordance.runtime.executor_run import ExecutorRun
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
@@ -141,7 +141,7 @@ class ProjectAttempts:
         produced = self._perform(prepared)
 
         is_over_budget = produced.fault is Fault.OVER_BUDGET
-        if is_over_budget and produced.spending.uses_up(plan_budget(plan)):
+        if is_over_budget and uses_up_plan(plan, produced.spending):
             # The whole plan ends here; that is not a fault of the task.
             return replace(produced, fault=Fault.STOPPED, text=_PLAN_HELD)
         return produced
@@ -326,17 +326,17 @@ def _budget(
 
     Raises _NotBegun if nothing is left, or if its cost could not be known.
     """
-    if plan.state is PlanState.HELD or Spending().uses_up(plan_budget(plan)):
+    if plan.state is PlanState.HELD or uses_up_plan(plan, Spending()):
         raise _NotBegun(Fault.STOPPED, _PLAN_HELD)
 
     budget = budget_left(tx, task.task_id, plan.rules.fuses)
     if isinstance(budget, str):
         raise _NotBegun(Fault.OVER_BUDGET, budget)
 
-    unpriced = why_unpriced(choice, budget)
-    if unpriced:
-        raise _NotBegun(Fault.UNPREPARED, unpriced)
-    return budget
+    priced = priced_budget(choice, budget, plan.rules.fuses)
+    if isinstance(priced, str):
+        raise _NotBegun(Fault.UNPREPARED, priced)
+    return priced
 
 
 def _seconds(tx: Transaction, taken: Taken) -> float:

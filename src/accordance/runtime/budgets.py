@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from accordance.domain.chain import ChainEntry
@@ -29,7 +30,7 @@ def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
     runs = [spending_of(entry.payload) for entry in entries if entry.kind == RAN]
     spent = total(runs)
     task_budget = Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task)
-    left = remaining(task_budget, spent)
+    left = remaining(task_budget, _counted(spent, fuses))
 
     if left.tokens is not None and left.tokens <= 0:
         return (
@@ -38,17 +39,25 @@ def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
         )
     if left.cost is not None:
         unpriced = sum(run.calls for run in runs if run.cost is None)
-        if unpriced:
+        if unpriced and fuses.unpriced == "refuse":
             return (
                 f"cost_per_task: the price of {unpriced:,} of its calls is unknown;"
                 " set `prices` in accordance.toml"
             )
         if left.cost <= 0:
-            return (
-                f"cost_per_task: {spent.cost:.2f} of {fuses.cost_per_task:.2f}"
-                " are used up"
-            )
+            cost = spent.cost or 0.0
+            return f"cost_per_task: {cost:.2f} of {fuses.cost_per_task:.2f} are used up"
     return tighter(left, left_for_plan)
+
+
+def _counted(spent: Spending, fuses: Fuses) -> Spending:
+    """Return what counts of a spending.
+
+    Where runs of unknown price are let run, their cost does not.
+    """
+    if fuses.unpriced == "run" and spent.cost is None:
+        return replace(spent, cost=0.0)
+    return spent
 
 
 def plan_budget(plan: PlanRecord) -> Budget:
@@ -59,10 +68,21 @@ def plan_budget(plan: PlanRecord) -> Budget:
     return remaining(whole, spent)
 
 
-def why_unpriced(choice: Choice, budget: Budget) -> str | None:
-    """Return why a run cannot begin: its cost is bounded, but its price is unknown."""
+def uses_up_plan(plan: PlanRecord, spent: Spending) -> bool:
+    """Whether nothing is left for a plan after this spending."""
+    return _counted(spent, plan.rules.fuses).uses_up(plan_budget(plan))
+
+
+def priced_budget(choice: Choice, budget: Budget, fuses: Fuses) -> Budget | str:
+    """Return the budget of a run, or why it cannot begin.
+
+    It cannot where its cost is bounded and its price unknown, unless the fuses let
+    such runs run: then nothing but the tokens bounds them.
+    """
     if budget.cost is None or not has_unknown_price(choice.spec, choice.model):
-        return None
+        return budget
+    if fuses.unpriced == "run":
+        return replace(budget, cost=None)
     return (
         f"a fuse bounds the cost, but the price of the model {choice.model} is unknown;"
         f" set [executors.{choice.executor}.prices] in accordance.toml to"

@@ -27,7 +27,7 @@ from accordance.executors.protocol import Assignment, Executor, RunOutcome
 from accordance.executors.run_folder import run_tidily
 from accordance.project.home import Home
 from accordance.runtime.bad_answers import bad_answers
-from accordance.runtime.budgets import why_unpriced
+from accordance.runtime.budgets import priced_budget
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.run_log import (
     PROMPTED,
@@ -156,16 +156,16 @@ class Consultation:
         """Return what is left of the plan's own budget."""
         whole = Budget(tokens=self.fuses.tokens_per_run, cost=self.fuses.cost_per_run)
 
-        unpriced = why_unpriced(choice, whole)
-        if unpriced:
-            raise Unanswered(RunOutcome(fault=Fault.UNPREPARED, text=unpriced))
-        if self.spent.uses_up(whole):
+        priced = priced_budget(choice, whole, self.fuses)
+        if isinstance(priced, str):
+            raise Unanswered(RunOutcome(fault=Fault.UNPREPARED, text=priced))
+        if self.spent.uses_up(priced):
             text = (
                 f"{self.spent.tokens:,} tokens are used up, more than the plan's fuses"
                 " allow"
             )
             raise Unanswered(RunOutcome(fault=Fault.OVER_BUDGET, text=text))
-        return remaining(whole, self.spent)
+        return remaining(priced, self.spent)
 
     def _instructions(self, document: dict[str, Any], choice: Choice) -> BuiltPrompt:
         try:

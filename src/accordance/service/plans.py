@@ -91,6 +91,8 @@ def plan_status(ledger: Ledger, plan_id: str) -> PlanStatusView:
             questions=tuple(
                 question_view(asked) for asked in tx.open_questions(plan_id=plan_id)
             ),
+            tokens=plan.tokens,
+            cost=plan.cost,
         )
 
 

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from accordance.domain.fuses import Fuses
 from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_summary import PlanSummary
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
@@ -17,6 +19,7 @@ from accordance.runtime.runner import Runner
 from accordance.runtime.staffing import make_runner
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
 from accordance.service.outcomes import outcome_of
+from accordance.service.plan_summaries import summary_of
 from accordance.service.plans import plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
@@ -61,6 +64,7 @@ class RunEnd(NamedTuple):
     """How a run has ended."""
 
     view: PlanRunView
+    summary: PlanSummary
     why: str | None  # it rests, in words; None: it was stopped
     is_finished: bool
 
@@ -74,6 +78,7 @@ class PreparedRun:
     name: str  # of this process
     attempts: ProjectAttempts
     publishing: Publishing
+    fuses: Fuses  # of the plan
 
     def begin(self, listener: Listener) -> PlanRun:
         """Return the run; `listener` is called with each attempt that has ended."""
@@ -118,8 +123,10 @@ class PlanRun:
             rests=reason.name if reason else "STOPPED",
             not_published=not_published,
         )
+        why = reason.value if reason else None
+        summary = summary_of(project, plan_id, rests=why or "the run was stopped")
         is_finished = reason is NoTaskReason.FINISHED
-        return RunEnd(view, reason.value if reason else None, is_finished=is_finished)
+        return RunEnd(view, summary, why, is_finished=is_finished)
 
 
 @contextmanager
@@ -148,7 +155,9 @@ def prepare_run(
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
-        yield PreparedRun(project, record.plan_id, name, attempts, publishing)
+        yield PreparedRun(
+            project, record.plan_id, name, attempts, publishing, record.rules.fuses
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from accordance.domain.records import ArtifactRecord, QuestionRecord, ReviewRecord
+from accordance.domain.records import ArtifactRecord, QuestionRecord
 from accordance.project.home import Home
 from accordance.service.listing import ListQuery, page_of
 from accordance.service.project import Project, find_task
+from accordance.service.task_stories import attempts_of, reviews_of, waits_for
 from accordance.service.views.leases import lease_view
 from accordance.service.views.questions import question_view
 from accordance.service.views.runs import run_view
@@ -15,7 +16,6 @@ from accordance.service.views.tasks import (
     TaskDetailView,
     TaskPageView,
     artifact_path,
-    review_view,
     task_entry_view,
     task_event_view,
 )
@@ -45,16 +45,19 @@ def show_task(project: Project, name: str) -> TaskDetailView:
         loan = loan_under_way(tx, task)
         products = tx.products(task_id)
         artifacts = [_artifact_view(home, product) for product in products]
-        reviews = tx.find(ReviewRecord, subject=task_id)
+        plan = tx.plan(task.plan_id)
         questions = tx.find(QuestionRecord, task_id=task_id)
         return TaskDetailView(
             **described(tx, task),
-            constraints=constraints_of(tx, tx.plan(task.plan_id)),
+            plan_title=plan.title,
+            waits_for=waits_for(tx, task),
+            attempts=attempts_of(tx, home, task),
+            constraints=constraints_of(tx, plan),
             lease=lease_view(task.lease),
             workspace=str(loan.place(home)) if loan else None,
             last_error=task.last_error,
             artifacts=tuple(artifacts),
-            reviews=tuple(map(review_view, reviews)),
+            reviews=reviews_of(tx, task),
             questions=tuple(map(question_view, questions)),
             runs=tuple(map(run_view, runs_in(entries))),
             events=tuple(map(task_event_view, entries)),

@@ -13,7 +13,7 @@ from typing import Any, Final
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.facts import ArtifactName, AttemptFacts, CommandRun
 from accordance.domain.records import TaskRecord
-from accordance.executors.run_folder import read_file_inside
+from accordance.executors.left_files import read_file_inside
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_task
 from accordance.work.landing import last_change

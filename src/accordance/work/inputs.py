@@ -21,7 +21,7 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
-from accordance.domain.ruling import Ask, QuestionKind
+from accordance.domain.task_ruling import Ask, QuestionKind
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
 

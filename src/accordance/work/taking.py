@@ -255,7 +255,9 @@ def why_not_begin(
     if not fuse:
         return None
     tx.move_plan(plan_id, PlanEvent.FUSED, {"fuse": fuse})
-    ask = Ask(kind=QuestionKind.PLAN, text=f"A fuse has blown: {fuse}")
+    name, _, _ = fuse.partition(":")
+    text = f"A fuse has blown: {fuse}"
+    ask = Ask(kind=QuestionKind.PLAN, text=text, details={"fuse": name})
     tx.ask(plan_id, None, ask)
     return NoTaskReason.HELD
 

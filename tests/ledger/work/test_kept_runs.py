@@ -258,6 +258,11 @@ def test_a_run_that_has_cost_too_much_is_held(
             spending(40),
             "cost_per_task: the price of 1 of its calls is unknown; set `prices` in accordance.toml",
         ),
+        (
+            Fuses(cost_per_task=2.0, unpriced="run"),
+            spending(40),
+            Budget(cost=2.0),
+        ),
         (Fuses(tokens_per_run=100), spending(40, 0.5), Budget(tokens=60)),
         (
             Fuses(tokens_per_run=100, tokens_per_task=90),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.domain.fuses import FUSES, Fuses, Spent, blown_fuse, fuses_from
+from accordance.domain.fuses import (
+    FUSES,
+    Fuses,
+    FuseSettings,
+    Spent,
+    blown_fuse,
+    fuses_from,
+)
 from accordance.errors import InvalidFuses
 
 
@@ -122,3 +129,39 @@ def test_what_is_no_fuse(settings: dict[str, object], said: str) -> None:
 def test_when_a_fuse_blows(fuses: Fuses, spent: Spent, reason: str | None) -> None:
     """At the bound, not before."""
     assert blown_fuse(fuses, spent) == reason
+
+
+def test_new_plans_have_fuses_that_stop_a_runaway() -> None:
+    """Calls, time, tokens and money; a table that lacks them, of an old plan, has none."""
+    new = fuses_from(FuseSettings().for_new_plan({}))
+    limits = (
+        "calls_per_run",
+        "run_seconds",
+        "tokens_per_task",
+        "tokens_per_run",
+        "cost_per_task",
+        "cost_per_run",
+    )
+    assert all(getattr(new, name) is not None for name in limits)
+    assert all(getattr(fuses_from({}), name) is None for name in limits)
+
+
+@pytest.mark.parametrize(
+    ("settings", "overrides", "unpriced"),
+    [
+        pytest.param({}, {}, "run", id="a default is no reason to refuse a run"),
+        pytest.param({"cost_per_run": 5}, {}, "refuse", id="set in the file"),
+        pytest.param({}, {"cost_per_task": 5}, "refuse", id="set for this plan"),
+        pytest.param({"attempts": 5}, {}, "run", id="another fuse is set"),
+        pytest.param(
+            {"cost_per_run": 5, "unpriced": "run"}, {}, "run", id="chosen in the file"
+        ),
+    ],
+)
+def test_runs_of_unknown_price(
+    settings: dict[str, object], overrides: dict[str, object], unpriced: str
+) -> None:
+    """Whoever chooses a limit on money wants it to hold; the defaults get in nobody's way."""
+    table = FuseSettings.model_validate(settings).for_new_plan(overrides)
+    assert fuses_from(table).unpriced == unpriced
+    assert fuses_from({"cost_per_run": 5}).unpriced == "refuse"

@@ -13,6 +13,7 @@ from accordance.domain.spending import Spending
 from accordance.executors.agents.calls import Calls
 from accordance.executors.agents.command_line import AgentReport
 from accordance.executors.agents.submit_tool import SubmitTool
+from accordance.executors.left_files import read_file_inside
 from accordance.executors.opinion import by_contract
 from accordance.executors.programs import ProgramRun
 from accordance.executors.protocol import (
@@ -23,7 +24,6 @@ from accordance.executors.protocol import (
     RunOutcome,
     whole_characters,
 )
-from accordance.executors.run_folder import read_file_inside
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.names import folder_name
 

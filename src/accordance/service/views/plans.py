@@ -97,6 +97,8 @@ class PlanStatusView(View):
     states: dict[State, int]
     moving: tuple[MovingTaskView, ...]
     questions: tuple[QuestionView, ...]
+    tokens: int  # of models, since the plan began or was resumed
+    cost: float  # as far as prices are known
 
 
 class NodeView(View):

@@ -14,6 +14,7 @@ from accordance.service.views.base import PageView, View
 from accordance.service.views.leases import LeaseView, lease_view
 from accordance.service.views.questions import QuestionView
 from accordance.service.views.runs import RunView
+from accordance.service.views.stories import AttemptStoryView
 from accordance.service.views.verdicts import VerdictView
 from accordance.work.task_description import describe
 
@@ -81,6 +82,10 @@ class ReviewView(View):
     action: str
     artifact: str  # the product it saw, by its hash
     at: str
+    attempt: int | None  # the attempt whose product it saw
+    reviewer: str | None  # the executor; None: somebody else
+    summary: str
+    asks: tuple[str, ...]  # what it wants to be changed
 
 
 class TaskEventView(View):
@@ -94,8 +99,11 @@ class TaskEventView(View):
 
 
 class TaskDetailView(TaskBriefView):
-    """A task with its products, reviews, questions, runs and history."""
+    """A task with its attempts, products, reviews, questions, runs and history."""
 
+    plan_title: str
+    waits_for: tuple[str, ...]  # in words
+    attempts: tuple[AttemptStoryView, ...]
     constraints: dict[str, Any]
     lease: LeaseView | None
     workspace: str | None  # the clone that was lent for the attempt that is going on
@@ -182,9 +190,20 @@ def task_entry_view(task: TaskRecord) -> TaskEntryView:
     )
 
 
-def review_view(review: ReviewRecord) -> ReviewView:
+def review_view(
+    review: ReviewRecord,
+    *,
+    attempt: int | None,
+    reviewer: str | None,
+    summary: str,
+    asks: tuple[str, ...],
+) -> ReviewView:
     """Show a review."""
     return ReviewView(
+        attempt=attempt,
+        reviewer=reviewer,
+        summary=summary,
+        asks=asks,
         score=review.total_score,
         action=review.action_required,
         artifact=review.product,

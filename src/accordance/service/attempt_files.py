@@ -1,0 +1,344 @@
+"""The files of an attempt: its change, its logs, and where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accordance.changes.attempt import workshop_of
+from accordance.changes.kept_work import recall_work
+from accordance.domain.patch import read_patch
+from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
+from accordance.domain.scope import PathScope
+from accordance.errors import EvidenceGone, NoEvidence
+from accordance.executors.left_files import read_tail_inside, without_colours
+from accordance.project.home import Home
+from accordance.service.attempt_evidence import Bundle, TestCommand, run_logs
+from accordance.service.project import Project, find_task
+from accordance.service.task_stories import bundle_of
+from accordance.service.views.stories import (
+    AttemptLogView,
+    AttemptPatchView,
+    AttemptPlaceView,
+    ChangedPathView,
+)
+from accordance.service.views.tasks import artifact_path
+from accordance.store.ledger import Transaction
+from accordance.work.coding_keys import TAG
+from accordance.work.run_log import KeptAnswers, RunKey
+from accordance.workspace.branch import Branch, branch_name
+
+LARGEST_PATCH: Final = 8 << 20
+"""Bytes of a change that are shown."""
+LARGEST_LOG: Final = 1 << 20
+"""Bytes at the end of a log that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """An attempt that somebody asks about, and what decided it."""
+
+    home: Home
+    task: TaskRecord
+    number: int
+    message: MessageRecord | None  # that was judged by its evidence
+    product: ArtifactRecord | None
+
+    @property
+    def name(self) -> str:
+        """The attempt, for an error."""
+        return f"attempt {self.number} of {self.task.title!r}"
+
+    @property
+    def bundle(self) -> Bundle | None:
+        """Its evidence, whether or not the folder is still there."""
+        return bundle_of(self.home, self.message) if self.message else None
+
+    @property
+    def kind(self) -> str:
+        """The kind of its runs."""
+        return "review" if self.task.checks else "action"
+
+    def evidence(self) -> Bundle:
+        """Return its evidence. Raises NoEvidence."""
+        bundle = self.bundle
+        if bundle is None:
+            raise self._nothing_yet()
+        if not bundle.is_there:
+            raise EvidenceGone(
+                f"the evidence of {self.name} is not at {self._relative(bundle.folder)}"
+                " any more, or lies on the machine that judged it"
+            )
+        return bundle
+
+    def _nothing_yet(self) -> NoEvidence:
+        if TAG not in self.task.tags:
+            return NoEvidence(f"{self.task.title!r} changes no repository")
+        if self.task.lease is not None:
+            return NoEvidence(
+                f"{self.name} is still being worked on: there is no evidence yet"
+            )
+        return NoEvidence(f"{self.name} ended without a change that could be judged")
+
+    def _relative(self, place: Path) -> str:
+        return str(place.relative_to(self.home.root))
+
+    def evidence_path(self) -> str | None:
+        """Where its evidence lies in the project."""
+        return None if self.bundle is None else self._relative(self.bundle.folder)
+
+
+def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
+    """Return an attempt at a task, the last one by default.
+
+    Raises NotFound for the task, and NoEvidence if it had no such attempt.
+    """
+    task = find_task(tx, name)
+    made = task.progress.standing.counters.attempts
+    if not made:
+        raise NoEvidence(f"{task.title!r} has not been tried yet")
+    wanted = number or made
+    if wanted > made:
+        raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
+
+    judged = [
+        message
+        for message in tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
+        if "bundle" in message.case
+    ]
+    products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
+    return _Attempt(
+        home,
+        task,
+        wanted,
+        judged[-1] if judged else None,
+        products[-1] if products else None,
+    )
+
+
+# -- the change
+
+
+def attempt_patch(
+    project: Project, name: str, number: int | None = None, *, since_start: bool = False
+) -> AttemptPatchView:
+    """Return the change of an attempt, from its evidence or from kept work.
+
+    `since_start`: with the changes of the plan that it builds on, of which nobody can
+    say by the pins of this task whether they were allowed. Raises NoEvidence.
+    """
+    with project.ledger.read() as tx:
+        attempt = _attempt(tx, project.home, name, number)
+        start = _start_of_plan(tx, attempt.task.plan_id) if since_start else None
+
+    if since_start:
+        base, raw = start, _patch_since(attempt, start)
+    else:
+        base, raw = _patch_of(project, attempt)
+
+    bundle = None if since_start else attempt.bundle
+    scope = bundle.scope() if bundle else None
+    text = raw[:LARGEST_PATCH].decode("utf-8", "replace")
+    return AttemptPatchView(
+        task_id=attempt.task.task_id,
+        attempt=attempt.number,
+        base=base,
+        paths=tuple(_changed_paths(text, scope)),
+        patch=text,
+        is_cut=len(raw) > LARGEST_PATCH,
+        evidence=attempt.evidence_path(),
+    )
+
+
+def _patch_of(project: Project, attempt: _Attempt) -> tuple[str | None, bytes]:
+    """Return the base and the patch of an attempt."""
+    message = attempt.message
+    if message is None:
+        kept = _kept_work(project, attempt)
+        if kept is not None:
+            return kept
+    patch = attempt.evidence().patch(LARGEST_PATCH + 1)
+    if patch is None:
+        raise EvidenceGone(f"the evidence of {attempt.name} has no patch.diff any more")
+    base = str(message.case["base"]) if message else None
+    return base, patch
+
+
+def _kept_work(project: Project, attempt: _Attempt) -> tuple[str, bytes] | None:
+    """Return the work of a run that was cut off before it was judged."""
+    run = RunKey(
+        plan_id=attempt.task.plan_id,
+        task_id=attempt.task.task_id,
+        kind=attempt.kind,
+        attempt=attempt.number,
+    )
+    kept = recall_work(KeptAnswers(project.ledger, run))
+    return None if kept is None else (kept.left.base, kept.left.patch)
+
+
+def _start_of_plan(tx: Transaction, plan_id: str) -> str | None:
+    """Return the commit that the first change of a plan was made on."""
+    for message in tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION"):
+        base = message.case.get("base")
+        if base:
+            return str(base)
+    return None
+
+
+def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
+    """Return everything from the start of the plan up to an attempt's commit."""
+    commit = attempt.message.case.get("commit") if attempt.message else None
+    if commit is None or start is None:
+        raise NoEvidence(
+            f"{attempt.name} has no commit: its change was not accepted",
+            way_out="ask for the change of the attempt alone",
+        )
+    branch = Branch(
+        workshop_of(attempt.home).repository, branch_name(attempt.task.plan_id)
+    )
+    return branch.git("diff", "--no-ext-diff", "--no-textconv", start, str(commit))
+
+
+def _changed_paths(patch: str, scope: PathScope | None) -> Iterator[ChangedPathView]:
+    """Yield the paths of a patch; where the scope is unknown, all count as allowed."""
+    for path in read_patch(patch).touched:
+        rule = "allowed" if scope is None else scope.explain(path).rule
+        yield ChangedPathView(path=path, is_allowed=rule == "allowed", why=rule)
+
+
+# -- logs
+
+
+def attempt_log(
+    project: Project, name: str, number: int | None = None, *, test: str | None = None
+) -> AttemptLogView:
+    """Return the end of an executor's log, or of a test's output.
+
+    `test` is a part of the name of a test, or of the command that ran it. Raises
+    NoEvidence.
+    """
+    with project.ledger.read() as tx:
+        attempt = _attempt(tx, project.home, name, number)
+    if test is not None:
+        return _test_log(attempt, test)
+
+    logs = run_logs(project.home, attempt.task.task_id, attempt.number, attempt.kind)
+    if not logs:
+        raise NoEvidence(
+            f"the executor of {attempt.name} has printed nothing that was kept"
+        )
+    return _log_view(attempt, logs)
+
+
+def _log_view(attempt: _Attempt, logs: tuple[Path, ...]) -> AttemptLogView:
+    """Return the end of an executor's logs; errors come last."""
+    parts = []
+    is_cut = False
+    for log in logs:
+        raw = read_tail_inside(log.parent, log.name, LARGEST_LOG) or b""
+        is_cut = is_cut or log.stat().st_size > LARGEST_LOG
+        parts.append(without_colours(raw.decode("utf-8", "replace")))
+    return AttemptLogView(
+        task_id=attempt.task.task_id,
+        attempt=attempt.number,
+        file=str(logs[-1].relative_to(attempt.home.root)),
+        about=", ".join(log.name for log in logs),
+        text="".join(part if part.endswith("\n") else f"{part}\n" for part in parts),
+        is_cut=is_cut,
+    )
+
+
+def _test_log(attempt: _Attempt, test: str) -> AttemptLogView:
+    bundle = attempt.evidence()
+    commands = bundle.test_runs()
+    for command in commands:
+        for failed, text in command.failed_tests():
+            if test in failed and text:
+                return _test_view(attempt, None, failed, text, is_cut=False)
+
+    matching = [command for command in commands if test in command.command]
+    if not matching:
+        known = ", ".join(command.command for command in commands) or "none"
+        raise NoEvidence(
+            f"no test of {attempt.name} failed or was run under the name {test!r}",
+            way_out=f"its test commands: {known}",
+        )
+    return _command_log(attempt, bundle, matching[0])
+
+
+def _command_log(
+    attempt: _Attempt, bundle: Bundle, command: TestCommand
+) -> AttemptLogView:
+    raw = bundle.test_log(command, LARGEST_LOG)
+    if raw is None:
+        raise EvidenceGone(
+            f"the output of {command.command!r} is not in the evidence any more"
+        )
+    text = without_colours(raw.decode("utf-8", "replace"))
+    file = f"{attempt.evidence_path()}/runs/{command.log_name}"
+    is_cut = len(raw) == LARGEST_LOG
+    return _test_view(attempt, file, command.command, text, is_cut=is_cut)
+
+
+def _test_view(
+    attempt: _Attempt, file: str | None, about: str, text: str, *, is_cut: bool
+) -> AttemptLogView:
+    return AttemptLogView(
+        task_id=attempt.task.task_id,
+        attempt=attempt.number,
+        file=file,
+        about=about,
+        text=text if text.endswith("\n") else f"{text}\n",
+        is_cut=is_cut,
+    )
+
+
+def log_files(
+    project: Project, name: str, number: int | None = None
+) -> tuple[Path, ...]:
+    """Return the logs of an attempt as files, for a face that follows them."""
+    with project.ledger.read() as tx:
+        attempt = _attempt(tx, project.home, name, number)
+    return run_logs(project.home, attempt.task.task_id, attempt.number, attempt.kind)
+
+
+def is_running(project: Project, name: str, number: int | None = None) -> bool:
+    """Whether an attempt is still being worked on."""
+    with project.ledger.read() as tx:
+        task = find_task(tx, name)
+    made = task.progress.standing.counters.attempts
+    return task.lease is not None and number in (None, made)
+
+
+# -- places
+
+
+def attempt_place(
+    project: Project, name: str, number: int | None = None
+) -> AttemptPlaceView:
+    """Return the folder with an attempt's evidence, else the file of its product.
+
+    Raises NoEvidence.
+    """
+    with project.ledger.read() as tx:
+        attempt = _attempt(tx, project.home, name, number)
+    product = attempt.product
+    if attempt.bundle is None and product is not None:
+        place = project.home.root / artifact_path(project.home, product)
+        if not place.is_file():
+            raise EvidenceGone(
+                f"the product of {attempt.name} is not at {place} any more"
+            )
+        return _place_view(attempt, place, "product")
+    return _place_view(attempt, attempt.evidence().folder, "evidence")
+
+
+def _place_view(attempt: _Attempt, place: Path, kind: str) -> AttemptPlaceView:
+    return AttemptPlaceView(
+        task_id=attempt.task.task_id,
+        attempt=attempt.number,
+        path=str(place),
+        kind=kind,
+    )

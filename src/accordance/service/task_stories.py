@@ -1,0 +1,225 @@
+"""The story of a task: each attempt with who, when, cost, verdict and evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from accordance.domain.chain import ChainEntry
+from accordance.domain.lifecycle import Event, State
+from accordance.domain.records import (
+    ArtifactRecord,
+    MessageRecord,
+    RequirementRecord,
+    ReviewRecord,
+    TaskRecord,
+)
+from accordance.domain.spending import total
+from accordance.project.home import Home
+from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
+from accordance.service.views.spending import spending_view
+from accordance.service.views.stories import AttemptStoryView
+from accordance.service.views.tasks import ReviewView, artifact_path, review_view
+from accordance.store.ledger import Transaction
+from accordance.work.inputs import is_met
+from accordance.work.lease_times import seconds_between
+from accordance.work.run_log import RunRecord, runs_in, spending_of
+
+_ATTEMPT_BEGINS: Final = (Event.CLAIMED, Event.ASKED_AGAIN)
+_MILLISECONDS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An attempt that began, and who took the task up."""
+
+    number: int
+    at: str
+    holder: str | None
+
+
+def attempts_of(
+    tx: Transaction, home: Home, task: TaskRecord
+) -> tuple[AttemptStoryView, ...]:
+    """Return the story of every attempt at a task, the first one first."""
+    entries = tx.entries_of(task.task_id)
+    story = _Story(
+        home=home,
+        task=task,
+        runs=tuple(runs_in(entries)),
+        messages=_last_messages(tx, task),
+        products={product.attempt: product for product in tx.products(task.task_id)},
+    )
+    return tuple(story.attempt(begun) for begun in _begun_attempts(entries))
+
+
+def _begun_attempts(entries: Iterable[ChainEntry]) -> list[_Begun]:
+    begun: list[_Begun] = []
+    for entry in entries:
+        if entry.kind not in _ATTEMPT_BEGINS:
+            continue
+        holder = entry.payload.get("holder")
+        if holder is None and begun:
+            holder = begun[-1].holder  # asked again within the same run
+        name = None if holder is None else str(holder)
+        begun.append(_Begun(len(begun) + 1, entry.at, name))
+    return begun
+
+
+def _last_messages(tx: Transaction, task: TaskRecord) -> dict[int, MessageRecord]:
+    """Return the message that decided each attempt, by attempt.
+
+    Reviews of the product, and reviewers' faults, are no part of the attempt, unless
+    the task is itself a check.
+    """
+    kept: dict[int, MessageRecord] = {}
+    for message in tx.find(MessageRecord, subject=task.task_id):
+        is_of_reviewer = message.kind == "REVIEW" or "product" in message.case
+        if is_of_reviewer and task.checks is None:
+            continue
+        if "refused" not in message.case:
+            kept[message.attempt] = message
+    return kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Story:
+    """What the ledger knows about a task, for telling its attempts."""
+
+    home: Home
+    task: TaskRecord
+    runs: tuple[RunRecord, ...]
+    messages: Mapping[int, MessageRecord]
+    products: Mapping[int, ArtifactRecord]
+
+    def attempt(self, begun: _Begun) -> AttemptStoryView:
+        """Return the story of an attempt."""
+        kind = "review" if self.task.checks else "action"
+        runs = self._runs_of(kind, begun.number)
+        message = self.messages.get(begun.number)
+        answer = message.answer if message else {}
+        reasons = _texts(answer.get("messages"))
+        bundle = self._bundle_of(message)
+        failing, more = failing_tests(bundle) if bundle else ((), 0)
+        product = self.products.get(begun.number)
+        logs = run_logs(self.home, self.task.task_id, begun.number, kind)
+        last = runs[-1] if runs else None
+        ran = [run.report for run in runs if run.report is not None]
+        return AttemptStoryView(
+            attempt=begun.number,
+            holder=begun.holder,
+            executor=last.executor if last else None,
+            model=last.model if last else None,
+            began_at=begun.at,
+            ended_at=message.at if message else None,
+            seconds=_seconds(begun, message, ran),
+            spent=spending_view(total(map(spending_of, ran))) if ran else None,
+            outcome=_text(answer.get("outcome")),
+            reason_code=_text(answer.get("reason_code")),
+            reason=reasons[0] if reasons else "",
+            messages=reasons,
+            next_action=_text(answer.get("next_action")),
+            failing_tests=failing,
+            more_failing_tests=more,
+            logs=tuple(str(log.relative_to(self.home.root)) for log in logs),
+            evidence=_relative(self.home, bundle),
+            is_evidence_there=bundle is not None and bundle.is_there,
+            product=artifact_path(self.home, product) if product else None,
+        )
+
+    def _runs_of(self, kind: str, attempt: int) -> list[RunRecord]:
+        return [run for run in self.runs if (run.kind, run.attempt) == (kind, attempt)]
+
+    def _bundle_of(self, message: MessageRecord | None) -> Bundle | None:
+        return bundle_of(self.home, message) if message else None
+
+
+def bundle_of(home: Home, message: MessageRecord) -> Bundle | None:
+    """Return the evidence that a message was judged by; None if it had none."""
+    place = message.case.get("bundle")
+    return Bundle(home.root / str(place)) if place else None
+
+
+def _relative(home: Home, bundle: Bundle | None) -> str | None:
+    if bundle is None:
+        return None
+    return str(Path(bundle.folder).relative_to(home.root))
+
+
+def _seconds(
+    begun: _Begun, message: MessageRecord | None, ran: list[Mapping[str, Any]]
+) -> float | None:
+    """Return how long an attempt took: its runs, or until it was handed in."""
+    milliseconds = sum(report["duration_ms"] for report in ran)
+    if milliseconds:
+        return float(milliseconds / _MILLISECONDS)
+    return seconds_between(begun.at, message.at) if message else None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+# -- what it waits for
+
+
+def waits_for(tx: Transaction, task: TaskRecord) -> tuple[str, ...]:
+    """Return what a task waits for, in words; nothing if it waits for nothing."""
+    if task.progress.state is State.BLOCKED:
+        questions = tx.open_questions(task_id=task.task_id)
+        return tuple(question.text for question in questions)
+    if task.progress.state is not State.PENDING:
+        return ()
+
+    links = tx.node(task.task_id)
+    awaited = [name for name in links.prerequisites if not _is_over(tx, name)]
+    if not task.is_work:
+        awaited += [name for name in links.parts if not _is_over(tx, name)]
+    names = [tx.task(name).title for name in awaited]
+    needs = tx.find(RequirementRecord, task_id=task.task_id, required=True)
+    names += [f"input {need.name}" for need in needs if not is_met(tx, need)]
+    return tuple(names)
+
+
+def _is_over(tx: Transaction, task_id: str) -> bool:
+    return tx.progress(task_id).state in (State.DONE, State.ABANDONED)
+
+
+# -- reviews
+
+
+def reviews_of(tx: Transaction, task: TaskRecord) -> tuple[ReviewView, ...]:
+    """Return the reviews of a task's product, with what they ask for."""
+    return tuple(
+        _review(tx, task, review)
+        for review in tx.find(ReviewRecord, subject=task.task_id)
+    )
+
+
+def _review(tx: Transaction, task: TaskRecord, review: ReviewRecord) -> ReviewView:
+    document: Mapping[str, Any] = json.loads(tx.blob(review.document))
+    messages = tx.find(MessageRecord, message_id=review.message_id)
+    attempt = messages[0].attempt if messages else None
+    suggestions = document.get("suggestions") or ()
+    return review_view(
+        review,
+        attempt=attempt,
+        reviewer=_reviewer(tx, review.check_task_id or task.task_id, attempt),
+        summary=str(document.get("summary") or ""),
+        asks=tuple(str(suggestion["change"]) for suggestion in suggestions),
+    )
+
+
+def _reviewer(tx: Transaction, task_id: str, attempt: int | None) -> str | None:
+    """Return the executor that reviewed an attempt; None for anybody else."""
+    for run in reversed(runs_in(tx.entries_of(task_id))):
+        if run.kind == "review" and attempt in (None, run.attempt):
+            return run.executor
+    return None
