@@ -47,6 +47,7 @@ from accordance.store.tables import (
     COUNTERS,
     EVENT_COUNTER,
     PLANS,
+    QUESTION_COUNTER,
     TASK_EDGES,
     TASK_NODES,
 )
@@ -69,6 +70,7 @@ class _Contents:
     edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
     numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
+    counters: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> _Contents:
         copies = [dict(getattr(self, name)) for name in self.__dataclass_fields__]
@@ -278,6 +280,14 @@ class MemoryTransaction(Transaction):
         )
         return records
 
+    def count(self, kind: type[R], /, **where: object) -> int:
+        return len(self.find(kind, **where))
+
+    def take_question_numbers(self, count: int) -> int:
+        last = self._contents.counters.get(QUESTION_COUNTER, 0)
+        self._contents.counters[QUESTION_COUNTER] = last + count
+        return last + 1
+
     def replace(self, record: AnyRecord) -> None:
         self._contents.records[_key(record)] = record
         self._wrote(record)
@@ -317,6 +327,8 @@ class MemoryTransaction(Transaction):
             yield from map(record_row, self._contents.edges.values())
         elif table is COUNTERS:
             yield {"name": EVENT_COUNTER, "number": self.last_number()}
+            questions = self._contents.counters.get(QUESTION_COUNTER, 0)
+            yield {"name": QUESTION_COUNTER, "number": questions}
         else:
             for record in self._contents.records.values():
                 if TABLES[type(record)] is table:

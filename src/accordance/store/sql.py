@@ -252,6 +252,13 @@ class SqlTransaction(SqlWriting):
         result = self._connection.execute(query, where)
         return [rows.record_from(kind, row) for row in result]
 
+    def count(self, kind: type[R], /, **where: object) -> int:
+        absent = frozenset(name for name, value in where.items() if value is None)
+        wanted = frozenset(where) - absent
+        query = statements.counting(rows.TABLES[kind], wanted, absent)
+        number: int = self._connection.execute(query, where).scalar_one()
+        return number
+
     def replace(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
         statement = statements.replacement(self._dialect, table)

@@ -234,6 +234,14 @@ class Storage(ABC):
         """Return the records of a kind that match, in the order they were made."""
 
     @abstractmethod
+    def count(self, kind: type[R], /, **where: object) -> int:
+        """Return how many records of a kind match."""
+
+    @abstractmethod
+    def take_question_numbers(self, count: int) -> int:
+        """Return the first of so many numbers, which no other question ever gets."""
+
+    @abstractmethod
     def replace(self, record: AnyRecord) -> None:
         """Write a record in place of that with the same key, or add it."""
 
