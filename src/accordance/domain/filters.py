@@ -136,6 +136,8 @@ class Filter:
 
     subject: Subject
     terms: tuple[Term, ...] = ()
+    first_of_cause: bool = False
+    """Of open questions with the same cause in a plan, only the first fits."""
 
     def __str__(self) -> str:
         return " ".join(str(term) for term in self.terms)
@@ -166,7 +168,8 @@ class Filter:
     @property
     def listing(self) -> str:
         """The list and its filter in one text, which a cursor is bound to."""
-        return f"{self.subject} {self}"
+        grouped = "by cause " if self.first_of_cause else ""
+        return f"{self.subject} {grouped}{self}"
 
     @property
     def only_plan(self) -> str | None:

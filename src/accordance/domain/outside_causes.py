@@ -51,10 +51,12 @@ def outside_cause(fault: Fault, lacks: str) -> OutsideCause | None:
 
 def cause_from(key: str | None) -> OutsideCause | None:
     """Read the cause that is kept with a question; None if it has none."""
-    fault, colon, lacks = (key or "").partition(": ")
-    if not colon or fault not in Fault:
+    name, _, lacks = (key or "").partition(": ")
+    try:
+        fault = Fault(name)
+    except ValueError:
         return None
-    return outside_cause(Fault(fault), lacks)
+    return outside_cause(fault, lacks)
 
 
 def review_details() -> dict[str, object]:
@@ -84,12 +86,12 @@ def with_cause(
 
 
 def event_of_going_on(
-    question: QuestionRecord, state: State, obstacle: Fault | None
+    question: QuestionRecord, state: State, obstacle: str | None
 ) -> Event | None:
     """Return how a task goes on whose question has a cause outside.
 
-    `state` is that of the task, `obstacle` what would keep it from beginning now. None:
-    it goes on waiting.
+    `state` is that of the task, `obstacle` says what would keep it from beginning now.
+    None: it goes on waiting.
     """
     is_open = question.answered_at is None
     has_cause = cause_from(question.cause) is not None

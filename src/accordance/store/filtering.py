@@ -22,6 +22,7 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    tuple_,
     type_coerce,
 )
 
@@ -45,8 +46,24 @@ _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 def conditions(wanted: Filter, dialect: str) -> list[Condition]:
     """Return what the rows of a filter's list have to fulfil, all of it."""
-    always = _ALWAYS.get(wanted.subject, ())
+    always = list(_ALWAYS.get(wanted.subject, ()))
+    if wanted.first_of_cause:
+        always.append(_is_first_of_cause())
     return [*always, *_word_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
+
+
+def _is_first_of_cause() -> Condition:
+    """No earlier open question of the plan has the same cause."""
+    question = QUESTIONS.c
+    other = QUESTIONS.alias("earlier")
+    earlier = select(other.c.question_id).where(
+        other.c.plan_id == question.plan_id,
+        other.c.cause == question.cause,
+        other.c.answered_at.is_(None),
+        tuple_(other.c.asked_at, other.c.question_id)
+        < tuple_(question.asked_at, question.question_id),
+    )
+    return not_(earlier.correlate(QUESTIONS).exists())
 
 
 def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:

@@ -32,7 +32,7 @@ from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
-from accordance.store.memory_filtering import fits
+from accordance.store.memory_filtering import first_of_causes, fits
 from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
     ORDERS,
@@ -249,6 +249,9 @@ class MemoryTransaction(Transaction):
             for record in self._listed(listing.subject)
             if fits(record, wanted, self._contents.tasks)
         ]
+        if wanted.first_of_cause:
+            firsts = first_of_causes(self.find(QuestionRecord, answered_at=None))
+            records = [record for record in records if record.question_id in firsts]
         if behind is not None:
             begins = _place_behind(listing, behind)
             records = [record for record in records if begins(record)]

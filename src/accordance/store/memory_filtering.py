@@ -40,6 +40,19 @@ def _fits_word(
     return not any(holds(record, value, tasks) for value in unwanted)
 
 
+def first_of_causes(questions: Sequence[QuestionRecord]) -> frozenset[str]:
+    """The open questions that are the first of their cause in a plan, or have none."""
+    firsts: dict[tuple[str, str], str] = {}
+    without_cause = []
+    for question in questions:
+        if question.cause is None:
+            without_cause.append(question.question_id)
+        else:
+            key = (question.plan_id, question.cause)
+            firsts.setdefault(key, question.question_id)
+    return frozenset((*without_cause, *firsts.values()))
+
+
 def _is_dead(task: TaskRecord) -> bool:
     return task.progress.state is State.DEAD_LETTER
 
