@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from accordance.cli.clock import now
 from accordance.cli.prompts import run_line
 from accordance.cli.showing import print_line
+from accordance.rendering.durations import left
 
 if TYPE_CHECKING:
     from accordance.service.views.tasks import (
@@ -41,7 +43,7 @@ def print_assignment(assignment: AssignmentView) -> None:
     _print_indented(_change_lines(assignment))
     print_line(f"  contract  {contract_name} for task_id {contract.task_id}")
     _print_indented(_context_lines(assignment.context))
-    print_line(f"  until     {assignment.lease.until}")
+    print_line(f"  lease     {left(assignment.lease.until, now())}")
     print_line(f"  hand in   {hand_in}")
 
 

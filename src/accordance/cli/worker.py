@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.causes import print_causes
 from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -61,6 +62,7 @@ def command(
             text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
             raise Failure(text, Exit.USAGE) from None
 
+        print_causes(worker.causes)
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
             print_line(

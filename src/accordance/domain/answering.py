@@ -141,9 +141,9 @@ def choices_for(
     for choice in CHOICES[kind]:
         if choice.when is not Circumstance.ALWAYS and choice.when not in circumstances:
             continue
-        if choice.word is AnswerWord.CHOOSE:
-            choice = replace(choice, options=tuple(options))
-        possible.append(choice)
+        is_of_options = choice.word is AnswerWord.CHOOSE
+        offered = tuple(options) if is_of_options else ()
+        possible.append(replace(choice, options=offered))
     return tuple(possible)
 
 
@@ -155,25 +155,24 @@ class ReadAnswer:
     value: str | None = None  # the option that was chosen, or the text
 
 
-_WITHOUT_VALUE: Final = frozenset(
-    (
-        AnswerWord.RETRY,
-        AnswerWord.RESUME,
-        AnswerWord.APPROVE,
-        AnswerWord.YES,
-        AnswerWord.NO,
-        AnswerWord.GIVE_UP,
-    )
+_COMMANDS: Final = frozenset(
+    (AnswerWord.RETRY, AnswerWord.RESUME, AnswerWord.APPROVE, AnswerWord.GIVE_UP)
 )
+"""Words that are never meant as a text, so that a wrong one is refused."""
+_PLAIN: Final = frozenset((AnswerWord.YES, AnswerWord.NO))
+"""Words that answer many a question in plain text."""
 
 
 def read_answer(line: str, choices: Sequence[AnswerChoice]) -> ReadAnswer:
     """Read a line as a choice: its word, an option of it, or else a text."""
     written = line.strip()
+    offered = {choice.word for choice in choices}
     name = re.sub(r"[\s_]+", "-", written.casefold())
+    for word in _COMMANDS | (_PLAIN & offered):
+        if name == word:
+            return ReadAnswer(word)
+
     for choice in choices:
-        if choice.word in _WITHOUT_VALUE and name == choice.word:
-            return ReadAnswer(choice.word)
         if written in choice.options:
             return ReadAnswer(choice.word, written)
     return ReadAnswer(AnswerWord.TEXT, line)

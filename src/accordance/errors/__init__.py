@@ -86,6 +86,7 @@ from accordance.errors.ledger import (
     LedgerUnreachable,
 )
 from accordance.errors.names import (
+    AmbiguousName,
     NoPlan,
     NotFound,
     UnknownAgent,
@@ -132,6 +133,7 @@ from accordance.errors.work import (
 
 __all__ = [
     "AccordanceError",
+    "AmbiguousName",
     "AttemptJudged",
     "CannotWrite",
     "Category",

@@ -98,9 +98,7 @@ def _task_ids(questions: Iterable[QuestionRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(task_ids))
 
 
-def _go_on(
-    ledger: Ledger, questions: list[QuestionRecord], by: str
-) -> tuple[str, ...]:
+def _go_on(ledger: Ledger, questions: list[QuestionRecord], by: str) -> tuple[str, ...]:
     """Let tasks go on, plan by plan; those that moved meanwhile are left alone."""
     by_plan: dict[str, list[QuestionRecord]] = {}
     for question in questions:

@@ -11,6 +11,8 @@ from accordance.domain.plan_review import PlanState
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.going_on import go_on
+from accordance.runtime.obstacles import Obstacles
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
@@ -20,7 +22,7 @@ from accordance.service.outcomes import outcome_of
 from accordance.service.plans import plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
-from accordance.service.views.runs import AttemptView, PlanRunView
+from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
 from accordance.work.own_work import must_have_others_review
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
@@ -74,6 +76,8 @@ class PreparedRun:
     name: str  # of this process
     attempts: ProjectAttempts
     publishing: Publishing
+    causes: tuple[CauseView, ...] = ()
+    """What tasks were waiting for outside: gone, so that they go on, or not."""
 
     def begin(self, listener: Listener) -> PlanRun:
         """Return the run; `listener` is called with each attempt that has ended."""
@@ -148,7 +152,26 @@ def prepare_run(
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
-        yield PreparedRun(project, record.plan_id, name, attempts, publishing)
+        causes = _let_go_on(project, attempts, record.plan_id, by="accordance run")
+        yield PreparedRun(project, record.plan_id, name, attempts, publishing, causes)
+
+
+def _let_go_on(
+    project: Project, attempts: ProjectAttempts, plan_id: str | None, *, by: str
+) -> tuple[CauseView, ...]:
+    """Let tasks go on whose cause outside is gone; return all such causes."""
+    causes = go_on(project.ledger, Obstacles(attempts), plan_id, by=by)
+    return tuple(
+        CauseView(
+            fault=waiting.cause.fault,
+            lacks=waiting.cause.lacks,
+            mend=waiting.cause.mend,
+            is_gone=waiting.is_gone,
+            obstacle=waiting.obstacle,
+            tasks=waiting.tasks,
+        )
+        for waiting in causes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +181,8 @@ class Worker:
     name: str
     project: Project
     runner: Runner
+    causes: tuple[CauseView, ...] = ()
+    """What tasks were waiting for outside: gone, so that they go on, or not."""
 
     def stop(self) -> None:
         """End what runs, or hand it back. May be called from a signal's handler."""
@@ -200,7 +225,8 @@ def prepare_worker(
     runner = make_runner(
         attempts, publishing, place, name, _Face(listener, warn), bounds
     )
-    return Worker(name, project, runner)
+    causes = _let_go_on(project, attempts, plan_id, by=f"worker {name}")
+    return Worker(name, project, runner, causes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
         parts = [json_text(value) if as_json else value for value in values]
         matches = []
         for column in columns:
-            text = _in_small_letters(column, dialect)
+            text = in_small_letters(column, dialect)
             for part in parts:
                 place = _place_of(small_letters(part), text, dialect)
                 matches.append(place > 0)
@@ -192,7 +192,8 @@ def _place_of(part: str, text: ColumnElement[str], dialect: str) -> ColumnElemen
     return function(text, literal(part, Words))
 
 
-def _in_small_letters(column: Column[Any], dialect: str) -> ColumnElement[str]:
+def in_small_letters(column: Column[Any], dialect: str) -> ColumnElement[str]:
+    """A column with A-Z in small letters, and nothing else changed."""
     text = type_coerce(column, Text)
     return func.lower(collate(text, "C") if dialect == "postgresql" else text)
 

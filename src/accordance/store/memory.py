@@ -19,6 +19,7 @@ from sqlalchemy import Table
 from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.plan import PlanNode
 from accordance.domain.progress import NodeMove
@@ -32,7 +33,7 @@ from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
-from accordance.store.memory_filtering import first_of_causes, fits
+from accordance.store.memory_filtering import first_of_causes, fits, named_like
 from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
     ORDERS,
@@ -256,6 +257,20 @@ class MemoryTransaction(Transaction):
             begins = _place_behind(listing, behind)
             records = [record for record in records if begins(record)]
         return listing.page(wanted, request, records)
+
+    def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        return named_like(self._named(subject), beginning)[:most]
+
+    def _named(self, subject: Subject) -> Iterator[Named]:
+        if subject is Subject.PLANS:
+            for plan in self.plans():
+                yield Named(plan.plan_id, plan.title)
+        elif subject is Subject.TASKS:
+            for task in self._contents.tasks.values():
+                yield Named(task.task_id, task.title)
+        else:
+            for question in self.open_questions():
+                yield Named(question.question_id, question.text)
 
     def _listed(self, subject: Subject) -> list[Any]:
         """The records of a list, in its order."""

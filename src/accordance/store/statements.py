@@ -262,7 +262,9 @@ def matching(
 
 
 @cache
-def counting(table: Table, wanted: frozenset[str], absent: frozenset[str]) -> Select[Any]:
+def counting(
+    table: Table, wanted: frozenset[str], absent: frozenset[str]
+) -> Select[Any]:
     """Count the rows that `matching` selects."""
     rows = matching(table, (), wanted, absent).subquery()
     return select(func.count()).select_from(rows)

@@ -14,8 +14,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 from sqlalchemy import Table
 
 from accordance.domain.chain import ChainEntry, Head
-from accordance.domain.filters import Filter
+from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.paging import Page, PageRequest
 from accordance.domain.plan import NodeLinks
 from accordance.domain.progress import NodeMove
@@ -217,6 +218,14 @@ class Storage(ABC):
         """Return a page of one of the lists in `listings`, of the items that fit.
 
         Plans and tasks in the filter are whole ids. Raises InvalidCursor.
+        """
+
+    @abstractmethod
+    def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        """Return plans, tasks or open questions whose id or title begins like that.
+
+        A-Z and a-z are the same letters of a title. The title of a question is its
+        text.
         """
 
     @abstractmethod

@@ -142,7 +142,9 @@ def _check_word(question: QuestionRecord, reply: PersonAnswer) -> None:
     way_out = f"answer with one of: {', '.join(dict.fromkeys(words))}"
     word = reply.word
     if word is None:
-        raise EmptyAnswer(f"{question.question_id}: the answer is empty", way_out=way_out)
+        raise EmptyAnswer(
+            f"{question.question_id}: the answer is empty", way_out=way_out
+        )
 
     is_to_go_on = word is AnswerWord.RETRY and AnswerWord.RESUME in words
     if word not in words and not is_to_go_on:
