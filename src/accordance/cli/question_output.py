@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from accordance.cli.clock import now
 from accordance.cli.showing import print_line
-from accordance.domain.findings import with_code
+from accordance.domain.answering import QuestionReason
 from accordance.rendering.durations import ago
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def print_question(question: AskedView) -> None:
     title = question.task_title or "the plan as a whole"
     print_line(f"{number}{title}  {question.kind}, {ago(question.since, now())}")
     print_line(f"    plan      {question.plan_title}")
-    print_line(f"    why       {with_code(question.reason_code, question.reason)}")
+    print_line(f"    why       {QuestionReason(question.reason_code, question.reason)}")
     _print_documents(question)
     if question.alike:
         print_line(f"    tasks     {question.alike} more wait for the same")

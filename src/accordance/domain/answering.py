@@ -185,6 +185,11 @@ class QuestionReason:
     code: str
     sentence: str
 
+    def __str__(self) -> str:
+        if self.code in self.sentence:
+            return self.sentence  # no code stands twice in a line
+        return f"{self.code}: {self.sentence}"
+
 
 _CODE: Final = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+):\s+(?=\S)")
 

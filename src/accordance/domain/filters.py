@@ -61,8 +61,8 @@ class Word(StrEnum):
 
 MEANINGS: Final[Mapping[Word, str]] = MappingProxyType(
     {
-        Word.PLAN: "the id of a plan, or its beginning",
-        Word.TASK: "the id of a task, or its beginning",
+        Word.PLAN: "a plan, by its id, its title or the beginning of them",
+        Word.TASK: "a task, by its id, its title or the beginning of them",
         Word.STATE: "where it stands",
         Word.KIND: "what kind of task, event or question it is",
         Word.AGENT: "the owner of the plan or task, or who works on the task now",

@@ -17,6 +17,7 @@ AccordanceError
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
 |       +-- NoPlan             none was named, and there is none
++-- AmbiguousName              a title or a beginning that fits several things
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit

@@ -177,3 +177,4 @@ def test_why_it_was_asked(
     """A code, and a sentence without it."""
     reason = reason_of(QuestionKind.HELP, text, details)
     assert (reason.code, reason.sentence) == (code, sentence)
+    assert str(reason).count(code) == 1
