@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.faults import Fault
+from accordance.domain.records import QuestionRecord
+from accordance.domain.task_ruling import QuestionKind
 from accordance.errors import AmbiguousName, NotFound
 from accordance.service import bulk, dead_letters, inbox
 from accordance.service.completing import names_like
@@ -95,6 +97,30 @@ def test_the_list_of_very_many_questions_is_bounded(wide: Project) -> None:
     assert len(page.items) == 3
     rest = inbox.list_questions(wide, ListQuery(limit=3, cursor=page.next))
     assert (len(rest.items), rest.next) == (1, None)
+
+
+def test_ten_thousand_tasks_without_a_key(project: Project) -> None:
+    """Are one question in the list, and pages where each is wanted."""
+    with project.ledger.write() as tx:
+        tx.record(PLAN, "NOTED")
+        for at in range(10_000):
+            question = QuestionRecord(
+                question_id=f"q-{at:06}",
+                plan_id=PLAN,
+                task_id="a",
+                kind=QuestionKind.HELP,
+                text="PERMISSION_DENIED: it is not set",
+                details={},
+                asked_at=tx.now,
+                number=at + 1,
+                cause="key_missing: THE_KEY",
+            )
+            tx.add(question)
+    (first,) = inbox.list_questions(project).items
+    assert (first.number, first.alike) == (1, 9_999)
+    each = inbox.list_questions(project, by_cause=False)
+    assert len(each.items) == 100
+    assert each.next is not None
 
 
 # -- names
