@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,47 +10,53 @@ from click.shell_completion import CompletionItem
 from accordance.contracts.printable import printable
 
 
-@dataclass(frozen=True)
-class LedgerName(click.ParamType):
-    """A name of something in the ledger; any text is taken as it is."""
-
-    table: str
-    name = "text"  # as the help shows it
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,  # noqa: ARG002 - click's signature
-        ctx: click.Context | None,  # noqa: ARG002
-    ) -> str:
-        """Take it as it is."""
-        return str(value)
-
-    def shell_complete(
-        self,
-        ctx: click.Context,
-        param: click.Parameter,  # noqa: ARG002 - click's signature
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        """Return what begins like that. Whatever goes wrong, there is nothing to say."""
-        from accordance.service.completing import names_like
-
-        place = ctx.params.get("place")
-        home = ctx.params.get("home")
-        names = names_like(
-            self.table,
-            incomplete,
-            home=home if isinstance(home, Path) else None,
-            place=place if isinstance(place, str) else None,
-        )
-        items = []
-        for identity, title in names:
-            is_plain = identity == printable(identity) and not identity.isspace()
-            if is_plain and " " not in identity:
-                items.append(CompletionItem(identity, help=printable(title)))
-        return items
+def complete_plan(
+    ctx: click.Context,
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    incomplete: str,
+) -> list[CompletionItem]:
+    """Complete the id of a plan."""
+    return _items(ctx, "plans", incomplete)
 
 
-PLAN: Final = LedgerName("plans")
-TASK: Final = LedgerName("tasks")
-QUESTION: Final = LedgerName("questions")
+def complete_task(
+    ctx: click.Context,
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    incomplete: str,
+) -> list[CompletionItem]:
+    """Complete the id of a task."""
+    return _items(ctx, "tasks", incomplete)
+
+
+def complete_question(
+    ctx: click.Context,
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    incomplete: str,
+) -> list[CompletionItem]:
+    """Complete the number or the id of an open question."""
+    return _items(ctx, "questions", incomplete)
+
+
+def _items(ctx: click.Context, table: str, incomplete: str) -> list[CompletionItem]:
+    """Return what begins like that in the ledger that the options name so far."""
+    from accordance.service.completing import names_like
+
+    home = ctx.params.get("home")
+    place = ctx.params.get("place")
+    names = names_like(
+        table,
+        incomplete,
+        home=home if isinstance(home, Path) else None,
+        place=place if isinstance(place, str) else None,
+    )
+    return [
+        CompletionItem(identity, help=printable(title))
+        for identity, title in names
+        if _is_plain(identity)
+    ]
+
+
+def _is_plain(identity: str) -> bool:
+    """Whether a shell takes it as a single word, as it is."""
+    has_spaces = any(letter.isspace() for letter in identity)
+    return not has_spaces and identity == printable(identity)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accordance.cli.bulk import Many, act_on, bulk_options, is_for_many
-from accordance.cli.completing import TASK
+from accordance.cli.completing import complete_task
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
     Where,
@@ -60,7 +60,7 @@ def _print_letters(page: DeadLetterPageView) -> None:
 
 
 @command.command()
-@click.argument("task", type=TASK, required=False)
+@click.argument("task", shell_complete=complete_task, required=False)
 @bulk_options
 @by_option
 @ledger_options
@@ -95,7 +95,7 @@ def requeue(
 
 
 @command.command()
-@click.argument("task", type=TASK, required=False)
+@click.argument("task", shell_complete=complete_task, required=False)
 @click.option("--excuse", is_flag=True, help="Tasks that wait for it go on without it.")
 @click.option(
     "--cascade", is_flag=True, help="Tasks that wait for it are cancelled too."

@@ -9,7 +9,7 @@ import click
 
 from accordance.cli.answering import WrittenAnswer, answer_all, answer_question
 from accordance.cli.bulk import Many, dry_run_option
-from accordance.cli.completing import PLAN, QUESTION
+from accordance.cli.completing import complete_plan, complete_question
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
     Where,
@@ -40,7 +40,7 @@ def command() -> None:
 
 
 @command.command(name="list")
-@click.option("--plan", type=PLAN, help="Only of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only of this plan.")
 @click.option("--all", "everything", is_flag=True, help="Answered ones too.")
 @click.option(
     "--each", is_flag=True, help="Also each of those that wait for the same cause."
@@ -87,7 +87,7 @@ def _print_questions(page: QuestionPageView) -> None:
 
 
 @command.command()
-@click.argument("question", type=QUESTION)
+@click.argument("question", shell_complete=complete_question)
 @ledger_options
 @json_option
 def show(question: str, where: Where, as_json: bool) -> int:
@@ -105,7 +105,7 @@ def show(question: str, where: Where, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("question", type=QUESTION, required=False)
+@click.argument("question", shell_complete=complete_question, required=False)
 @click.argument("answer", required=False)
 @click.option("--text", help="A text, also where it is the word of an answer.")
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.causes import print_causes
-from accordance.cli.completing import PLAN
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run")
-@click.argument("plan", type=PLAN, required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--executor", help="Give every task to this executor, instead of the routes."
 )

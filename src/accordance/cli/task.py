@@ -8,7 +8,7 @@ import click
 
 from accordance.cli.bulk import Many, act_on, bulk_options, is_for_many
 from accordance.cli.clock import now
-from accordance.cli.completing import PLAN, TASK
+from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -47,7 +47,7 @@ command.add_command(review)
 
 
 @command.command(name="list")
-@click.option("--plan", type=PLAN, help="Only of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only of this plan.")
 @list_options
 @ledger_options
 @json_option
@@ -75,7 +75,7 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
 @command.command(name="next")
 @ledger_options
 @json_option
-@click.option("--plan", type=PLAN, help="Only tasks of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only tasks of this plan.")
 @click.option(
     "--worker", default=None, help="Who takes the task up.  [default: the user's name]"
 )
@@ -175,7 +175,7 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("task", type=TASK)
+@click.argument("task", shell_complete=complete_task)
 @ledger_options
 @json_option
 def show(task: str, where: Where, as_json: bool) -> int:
@@ -193,7 +193,7 @@ def show(task: str, where: Where, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("task", type=TASK, required=False)
+@click.argument("task", shell_complete=complete_task, required=False)
 @bulk_options
 @by_option
 @ledger_options
@@ -226,7 +226,7 @@ def retry(
 
 
 @command.command()
-@click.argument("task", type=TASK)
+@click.argument("task", shell_complete=complete_task)
 @by_option
 @ledger_options
 @json_option
@@ -252,7 +252,7 @@ def _print_state(task: TaskView, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("task", type=TASK)
+@click.argument("task", shell_complete=complete_task)
 @click.option(
     "--attempt",
     type=click.IntRange(1),
@@ -284,7 +284,7 @@ def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -
 
 
 @command.command()
-@click.argument("task", type=TASK, required=False)
+@click.argument("task", shell_complete=complete_task, required=False)
 @click.option("--excuse", is_flag=True, help="Tasks that wait for it go on without it.")
 @click.option(
     "--cascade", is_flag=True, help="Tasks that wait for it are cancelled too."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.causes import print_causes
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="worker")
-@click.option("--plan", help="Work on this plan only.")
+@click.option("--plan", shell_complete=complete_plan, help="Work on this plan only.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
