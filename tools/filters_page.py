@@ -34,7 +34,8 @@ def filters_page() -> str:
         [
             NOTE,
             "# Lists: filters and pages\n",
-            "Every list has the same grammar (`--filter`) and the same pages (`--limit`, `--cursor`).\n",
+            "Every list has the same grammar (`--filter`) and the same pages (`--limit`, `--cursor`). `task retry`, `task cancel`,",
+            "`dlq requeue`, `dlq drop` and `inbox answer --all` act on all that a filter fits, after a preview.\n",
             "## Filters\n",
             "```console",
             *(f"$ accordance {COMMANDS[subject]} --filter {_quoted(_checked(subject, words))}  # {meaning}" for subject, words, meaning in EXAMPLES),
@@ -53,7 +54,7 @@ def filters_page() -> str:
             *(_values_row(subject, word) for subject, word in VALUES),
             "",
             "`inbox list` shows open questions unless the filter names a state; `events` leaves the seals of rows out unless it",
-            "names a kind.\n",
+            "names a kind. Of open questions with the same cause, `inbox list` shows the first, and how many there are.\n",
             "## Pages\n",
             f"A page has at most `--limit` items ({USUAL_ITEMS} unless told otherwise, at most {MOST_ITEMS}). If there are more, `--json` has a token in",
             "`next`, and `--cursor TOKEN` goes on behind the last item, whatever was added or changed meanwhile. A token belongs to",

@@ -51,8 +51,7 @@ while :; do
         accordance task next --worker reviewer --json > next.json || code=$?
     fi
     if [ "$code" = 3 ] && [ -z "$confirmed" ]; then
-        question=$(accordance inbox list | sed -n 's/^\(q-[0-9a-f]*\)  CONFIRMATION.*/\1/p')
-        accordance inbox answer "$question" --yes --by owner
+        accordance inbox answer --all yes --filter kind:confirmation --yes --by owner
         confirmed=yes
         continue
     fi

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.errors import LedgerMissing, NoPlan, NotFound
+from accordance.errors import AmbiguousName, LedgerMissing, NoPlan, NotFound
 from accordance.service.project import (
     Project,
     asking_as,
@@ -85,12 +85,12 @@ def test_a_beginning_that_fits_two_plans(project: Project) -> None:
     text = json.dumps(changed(other, "plan.root_task_id", "goal"))
     brings(project, json.loads(text.replace(PLAN, f"{PLAN}-2")))
     assert plan_id_of(project, PLAN) == PLAN
-    with pytest.raises(NotFound):
+    with pytest.raises(AmbiguousName, match=f"fits 2 plans; .*{PLAN}-2"):
         plan_id_of(project, PLAN[:5])
 
 
 def test_a_task_is_found(project: Project) -> None:
-    """By its id, or by the beginning of it."""
-    assert task_id_of(project, "roo") == "root"
+    """By its id, its title, or the beginning of them."""
+    assert task_id_of(project, "root") == "root"
     with pytest.raises(NotFound, match="no task 'nobody'"):
         task_id_of(project, "nobody")

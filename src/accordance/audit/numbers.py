@@ -10,7 +10,13 @@ from typing import Final
 from accordance.audit.findings import AuditFindings
 from accordance.domain.chain import ChainEntry
 from accordance.store.ledger import Transaction
-from accordance.store.tables import COUNTERS, EVENT_COUNTER
+from accordance.store.seals import sealed_columns
+from accordance.store.tables import (
+    COUNTERS,
+    EVENT_COUNTER,
+    QUESTION_COUNTER,
+    QUESTIONS,
+)
 
 _NAMED: Final = 3  # wrong numbers that are named; the others follow from them
 
@@ -57,5 +63,30 @@ def _verify_counter(tx: Transaction, last: int, own: AuditFindings) -> None:
         own.broken(
             f"counters {EVENT_COUNTER}: says {counted}, the last event has number {last}"
         )
+    _verify_question_counter(tx, counters.pop(QUESTION_COUNTER, None), own)
     for name in sorted(counters, key=str):
         own.broken(f"counters {name}: a row that no event explains")
+
+
+def _verify_question_counter(
+    tx: Transaction, counted: object, own: AuditFindings
+) -> None:
+    """The counter is not behind any question, so that no number comes twice."""
+    if not isinstance(counted, int):
+        own.missing(f"counters {QUESTION_COUNTER}: the row is missing")
+        return
+    last = _highest_question_number(tx)
+    if last > counted:
+        own.broken(
+            f"counters {QUESTION_COUNTER}: says {counted}, a question has number {last}"
+        )
+
+
+def _highest_question_number(tx: Transaction) -> int:
+    names = [column.name for column in sealed_columns(QUESTIONS)]
+    place = names.index("number")
+    highest = 0
+    for values in tx.stored(QUESTIONS):
+        if isinstance(values[place], int):
+            highest = max(highest, values[place])
+    return highest

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from accordance.audit.causes import GOING_ON, verify_causes
 from accordance.audit.chains import compare_head, linked_entries, reason_of
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.audit.kept_blobs import NamedBlobs
@@ -122,6 +123,7 @@ class _PlanAudit:
         self._contracts = AttemptContracts()
         self._hashes: dict[int, str] = {}
         self._announced: dict[str, Announced] = {kind: {} for kind in _ANNOUNCING}
+        self._gone_on: list[ChainEntry] = []
 
     def read_chain(self) -> None:
         """Read the events of the plan, and gather what they say of its records."""
@@ -129,6 +131,8 @@ class _PlanAudit:
             self._hashes[entry.seq] = entry.hash
             self._see(entry)
             self._rows.see(entry)
+            if entry.kind in GOING_ON:
+                self._gone_on.append(entry)
             if entry.kind in self._announced:
                 message_id = str(entry.payload.get("message"))
                 self._announced[entry.kind][message_id] = entry.payload
@@ -176,6 +180,9 @@ class _PlanAudit:
         with _readable("verdicts", findings):
             announced = self._announced["VERDICT"]
             verify_verdicts(tx, plan, announced, self._hashes, findings)
+
+        with _readable("questions", findings):
+            verify_causes(tx, plan, self._gone_on, findings)
 
         with _readable("products", findings):
             _verify_products(tx, plan, findings)

@@ -34,6 +34,7 @@ from accordance.domain.routing import Choice
 from accordance.domain.sight import Sight
 from accordance.errors import AccordanceError, LedgerError
 from accordance.executors.opinion import Opinion
+from accordance.executors.programs import no_space, not_isolated
 from accordance.executors.protocol import Memory, NoMemory, RunOutcome
 from accordance.judging.claims import is_prose
 from accordance.judging.environments import environment_for
@@ -153,11 +154,12 @@ class Workshop:
         except LedgerError:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
-            return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+            return not_isolated(error)
         except EnvironmentBroken as error:
             return RunOutcome(fault=Fault.ENVIRONMENT, text=str(error))
         except (AccordanceError, OSError) as error:
-            return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
+            unprepared = RunOutcome(fault=Fault.UNPREPARED, text=str(error))
+            return no_space(error) or unprepared
 
     def publish(self, plan_id: str, head: str) -> str | None:
         """Move the plan's branch to its last commit; return why not, if it cannot."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from accordance.cli.bulk import Many, act_on, bulk_options, is_for_many
+from accordance.cli.completing import complete_task
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
     Where,
@@ -20,7 +22,7 @@ from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
-    from accordance.service.views.dead_letters import DeadLetterPageView
+    from accordance.service.views.dead_letters import DeadLetterPageView, MovedTaskView
 
 
 @click.group(name="dlq")
@@ -58,56 +60,92 @@ def _print_letters(page: DeadLetterPageView) -> None:
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task, required=False)
+@bulk_options
 @by_option
 @ledger_options
 @json_option
-def requeue(task: str, by: str | None, where: Where, as_json: bool) -> int:
-    """Retry a task of the dead letters; what waited for it goes on."""
-    from accordance.service import dead_letters
+def requeue(
+    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+) -> int:
+    """Retry a task of the dead letters; what waited for it goes on.
+
+    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    """
+    from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as
 
+    decider = asking_as(by)
     with opened(where) as project:
-        requeued = dead_letters.requeue(project, task, by=asking_as(by))
-
-    if as_json:
-        print_json(requeued.to_json())
-    else:
-        print_line(f"{requeued.task_id} is {requeued.state}")
-    return Exit.OK
+        if is_for_many(task, many):
+            preview = bulk.preview_dead_letters(project, many.query)
+            return act_on(
+                preview,
+                lambda: bulk.requeue_all(
+                    project, preview, by=decider, reason=many.reason
+                ),
+                verb="requeue",
+                many=many,
+                as_json=as_json,
+            )
+        requeued = dead_letters.requeue(
+            project, task or "", by=decider, reason=many.reason
+        )
+    return _print_moved(requeued, as_json)
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task, required=False)
 @click.option("--excuse", is_flag=True, help="Tasks that wait for it go on without it.")
 @click.option(
     "--cascade", is_flag=True, help="Tasks that wait for it are cancelled too."
 )
+@bulk_options
 @by_option
 @ledger_options
 @json_option
 def drop(
-    task: str,
+    task: str | None,
     excuse: bool,
     cascade: bool,
+    many: Many,
     by: str | None,
     where: Where,
     as_json: bool,
 ) -> int:
-    """Accept that a task will not be done. Its goal goes on without it; its records stay."""
-    from accordance.service import dead_letters
+    """Accept that a task will not be done. Its goal goes on without it; its records stay.
+
+    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    """
+    from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as
 
+    decision: dict[str, Any] = {
+        "by": asking_as(by),
+        "excuse": excuse,
+        "cascade": cascade,
+        "reason": many.reason,
+    }
     with opened(where) as project:
-        try:
-            dropped = dead_letters.drop(
-                project, task, by=asking_as(by), excuse=excuse, cascade=cascade
+        if is_for_many(task, many):
+            preview = bulk.preview_dead_letters(project, many.query)
+            return act_on(
+                preview,
+                lambda: bulk.cancel_all(project, preview, **decision),
+                verb="drop",
+                many=many,
+                as_json=as_json,
             )
+        try:
+            dropped = dead_letters.drop(project, task or "", **decision)
         except dead_letters.NotADeadLetter as error:
             raise Failure(f"{error}; see `task cancel`", Exit.CONFLICT) from None
+    return _print_moved(dropped, as_json)
 
+
+def _print_moved(task: MovedTaskView, as_json: bool) -> int:
     if as_json:
-        print_json(dropped.to_json())
+        print_json(task.to_json())
     else:
-        print_line(f"{dropped.task_id} is {dropped.state}")
+        print_line(f"{task.task_id} is {task.state}")
     return Exit.OK

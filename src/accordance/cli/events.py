@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import Where, json_option, ledger_options, opened
 from accordance.cli.list_options import cursor_option, filter_option, word
@@ -26,8 +27,8 @@ _WAIT_SECONDS = 1.0  # then it is seen that nobody reads any more
 
 
 @click.command(name="events")
-@click.argument("plan", required=False)
-@click.option("--task", help="Only of this task.")
+@click.argument("plan", shell_complete=complete_plan, required=False)
+@click.option("--task", shell_complete=complete_task, help="Only of this task.")
 @filter_option
 @click.option(
     "--after", type=click.IntRange(0), default=0, help="Only behind this number."

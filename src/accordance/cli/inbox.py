@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from accordance.cli.answering import WrittenAnswer, answer_all, answer_question
+from accordance.cli.bulk import Many, dry_run_option
+from accordance.cli.completing import complete_plan, complete_question
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
     Where,
@@ -18,15 +21,17 @@ from accordance.cli.ledger_commands import (
 )
 from accordance.cli.list_options import (
     and_words,
+    filter_option,
     list_options,
     tell_of_more,
     word,
 )
+from accordance.cli.question_output import print_ids, print_question
 from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
-    from accordance.service.views.questions import QuestionPageView, QuestionView
+    from accordance.service.views.questions import QuestionPageView
 
 
 @click.group(name="inbox")
@@ -35,15 +40,25 @@ def command() -> None:
 
 
 @command.command(name="list")
-@click.option("--plan", help="Only of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only of this plan.")
 @click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@click.option(
+    "--each", is_flag=True, help="Also each of those that wait for the same cause."
+)
 @list_options
 @ledger_options
 @json_option
 def list_questions(
-    plan: str | None, everything: bool, query: ListQuery, where: Where, as_json: bool
+    plan: str | None,
+    everything: bool,
+    each: bool,
+    query: ListQuery,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """List the open questions, the oldest first. Exit code 3 if there are any.
+
+    Tasks that wait for the same cause are one question, unless --each is given.
 
     With --json: the `items`, and the `next` cursor.
     """
@@ -52,7 +67,9 @@ def list_questions(
     if plan:
         query = and_words(query, word("plan", plan))
     with opened(where) as project:
-        page = inbox.list_questions(project, query, with_answered=everything)
+        page = inbox.list_questions(
+            project, query, with_answered=everything, by_cause=not each
+        )
     if as_json:
         print_json(page.to_json())
     else:
@@ -63,25 +80,34 @@ def list_questions(
 
 def _print_questions(page: QuestionPageView) -> None:
     for question in page.items:
-        _print_question(question)
+        print_question(question)
     if not page.items:
         print_line("no question waits for an answer")
     tell_of_more(page)
 
 
-def _print_question(question: QuestionView) -> None:
-    print_line(f"{question.question_id}  {question.kind}  {question.text}")
-    docs = question.details.get("required_docs")
-    for doc in docs if isinstance(docs, list) else ():
-        kinds = ", ".join(doc["accepted_types"]) or "any type"
-        print_line(
-            f"    {doc['name']} ({kinds}): {doc['description']}; put it in {doc['suggested_path']}"
-        )
+@command.command()
+@click.argument("question", shell_complete=complete_question)
+@ledger_options
+@json_option
+def show(question: str, where: Where, as_json: bool) -> int:
+    """Show a QUESTION: its number, its id, or the title of the task that asks."""
+    from accordance.service import inbox
+
+    with opened(where) as project:
+        asked = inbox.show_question(project, question)
+    if as_json:
+        print_json(asked.to_json())
+    else:
+        print_question(asked)
+        print_ids(asked)
+    return Exit.OK
 
 
 @command.command()
-@click.argument("question")
-@click.argument("text", required=False)
+@click.argument("question", shell_complete=complete_question, required=False)
+@click.argument("answer", required=False)
+@click.option("--text", help="A text, also where it is the word of an answer.")
 @click.option(
     "--file",
     "files",
@@ -90,7 +116,11 @@ def _print_question(question: QuestionView) -> None:
     help="A requested file; may be given more than once.",
 )
 @click.option(
-    "--yes/--no", "yes", default=None, help="Answer a request for confirmation."
+    "--yes/--no",
+    "yes",
+    default=None,
+    help="Answer a request for confirmation. For several questions, --yes does it"
+    " without asking.",
 )
 @click.option(
     "--choose",
@@ -103,57 +133,50 @@ def _print_question(question: QuestionView) -> None:
 @click.option(
     "--give-up", is_flag=True, help="Give up: move the task to the dead letters."
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="Answer all open questions that fit."
+)
+@click.option(
+    "--only", is_flag=True, help="Not the others that wait for the same cause."
+)
+@filter_option
+@dry_run_option
 @by_option
 @ledger_options
 @json_option
 def answer(
-    question: str,
-    text: str | None,
-    files: tuple[Path, ...],
-    yes: bool | None,
-    choose: str | None,
-    approve: bool,
-    give_up: bool,
+    question: str | None,
+    answer: str | None,
+    everything: bool,
+    only: bool,
+    wanted: str,
+    dry_run: bool,
     by: str | None,
     where: Where,
     as_json: bool,
+    **given: Any,
 ) -> int:
-    """Answer a QUESTION of `inbox list`.
+    """Answer a QUESTION of `inbox list`: its number, its id, or the title of its task.
 
-    With TEXT for the next attempt, with files, yes or no, a choice, an approval, or by
-    giving up.
+    ANSWER is one of the words that `inbox list` shows (retry, approve, give-up ...), or
+    a text for the next attempt. Without it, a menu is shown on a terminal. Questions
+    that wait for the same cause are answered together, after a preview.
+
+    With --all, the first word is the ANSWER for every open question that fits --filter.
     """
-    from accordance.service import inbox
     from accordance.service.project import asking_as
 
-    uploads = [inbox.Upload(file.name, _content(file)) for file in files]
-    reply = inbox.PersonAnswer(
-        by=asking_as(by),
-        text=text,
-        files=tuple(uploads),
-        yes=yes,
-        choose=choose,
-        approve=approve,
-        give_up=give_up,
-    )
+    if everything and answer is not None:
+        raise Failure("with --all, give an answer and no question", Exit.USAGE)
+    line = question if everything else answer
+    written = WrittenAnswer(by=asking_as(by), line=line, **given)
+    many = Many(wanted, dry_run, yes=written.yes is True)
     with opened(where) as project:
-        answered = inbox.answer_question(project, question, reply)
-
-    if as_json:
-        print_json(answered.to_json())
-    else:
-        subject = answered.task_id or answered.plan_id
-        print_line(f"answered; {subject} is {answered.state}")
-    return Exit.OK
-
-
-def _content(file: Path) -> bytes:
-    """The content of a file that answers a question."""
-    try:
-        if file.exists() and not file.is_file():
-            text = f"{file}: is not a regular file; name the document itself"
+        if everything:
+            return answer_all(project, written, many, as_json)
+        if question is None or wanted:
+            text = "name a question, or give --all with or without --filter"
             raise Failure(text, Exit.USAGE)
-        return file.read_bytes()
-    except OSError as error:
-        text = f"{file}: cannot be read: {error.strerror or error}"
-        raise Failure(text, Exit.USAGE) from None
+        return answer_question(
+            project, question, written, many, only=only, as_json=as_json
+        )

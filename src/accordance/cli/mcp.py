@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
     Where,
@@ -18,7 +19,7 @@ from accordance.cli.stopping import left_at_once
 @click.command(name="mcp")
 @ledger_options
 @json_option
-@click.option("--plan", help="Only tasks of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only tasks of this plan.")
 @click.option(
     "--worker",
     default=None,

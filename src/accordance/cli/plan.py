@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
     Where,
@@ -80,7 +81,7 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--format",
     "form",
@@ -128,7 +129,7 @@ def _print_plan(plan: PlanDetailView) -> None:
 
 
 @command.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option("--once", is_flag=True, help="Print the state once, even on a terminal.")
 @ledger_options
 @json_option
@@ -157,7 +158,7 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--to",
     type=click.Path(file_okay=False, path_type=Path),
@@ -205,7 +206,9 @@ def export(
 
 @command.command()
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True))
-@click.option("--plan", help="The plan.  [default: the newest]")
+@click.option(
+    "--plan", shell_complete=complete_plan, help="The plan.  [default: the newest]"
+)
 @ledger_options
 @json_option
 def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
@@ -227,7 +230,7 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @by_option
 @ledger_options
 @json_option

@@ -9,15 +9,18 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from accordance.cli.clock import now
 from accordance.cli.exits import Exit
 from accordance.cli.pages import print_page
 from accordance.cli.showing import shown
 from accordance.domain.lifecycle import TERMINAL, State
+from accordance.rendering.durations import left
 from accordance.rendering.marks import MARKS
 
 if TYPE_CHECKING:
     from accordance.service.project import Ledger
     from accordance.service.views.plans import MovingTaskView, PlanStatusView
+    from accordance.service.views.questions import QuestionView
 
 _SHOWN_QUESTIONS = 20
 _BAR_WIDTH = 40
@@ -36,7 +39,8 @@ def exit_of_status(status: PlanStatusView) -> int:
     if dead_letters and status.root is not State.DONE:
         return Exit.REJECTED
     if status.questions and status.root not in TERMINAL:
-        return Exit.WAITING
+        is_all_for_keys = all(question.waits_for_key for question in status.questions)
+        return Exit.AUTH if is_all_for_keys else Exit.WAITING
     return Exit.OK
 
 
@@ -72,9 +76,14 @@ def table_of(status: PlanStatusView) -> RenderableType:
 
     questions = []
     for question in status.questions[:_SHOWN_QUESTIONS]:
-        line = shown(f"? {question.question_id}  {question.text}")
+        line = shown(f"? {_name_of(question)}  {question.text}")
         questions.append(Text(line, "yellow"))
     return Group(head, _bar(done, active), _counts(status), table, *questions)
+
+
+def _name_of(question: QuestionView) -> str:
+    """What a person calls a question when they answer it."""
+    return f"#{question.number}" if question.number else question.question_id
 
 
 def _bar(done: int, active: int) -> Text:
@@ -97,7 +106,7 @@ def _row(task: MovingTaskView) -> tuple[Text, Text, Text]:
 
     remark = task.last_error or ""
     if task.lease:
-        remark = f"{task.lease.holder} until {task.lease.until[11:19]}"
+        remark = f"{task.lease.holder}, {left(task.lease.until, now())}"
 
     return (
         Text(state, _STYLES.get(task.state, "")),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
     Where,
@@ -30,7 +31,7 @@ _call_option: Final = click.option(
 
 
 @click.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task)
 @_attempt_option
 @click.option(
     "--kind",
@@ -62,7 +63,7 @@ def prompt(
 
 
 @click.command(name="prompt")
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @_attempt_option
 @click.option(
     "--kind",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.causes import print_causes
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run")
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--executor", help="Give every task to this executor, instead of the routes."
 )
@@ -72,8 +74,12 @@ def command(
     answers that are in the ledger are not paid for again. In a job of GitHub Actions the
     summary is added to the page of the job.
 
+    Tasks that were blocked by a cause outside (a missing key, program or route, an
+    endpoint that is away, a full disk) go on by themselves once it is gone.
+
     Exit code 0: done; 1: there are dead letters; 3: a person must answer, or the tasks
-    that are left are done elsewhere; 130 or 143: stopped by Ctrl-C or SIGTERM.
+    that are left are done elsewhere; 4: all that is left waits for a key; 130 or 143:
+    stopped by Ctrl-C or SIGTERM.
     """
     from accordance.cli.plan_status import exit_of_status
     from accordance.cli.run_output import telling
@@ -87,6 +93,7 @@ def command(
     )
     with opened(where) as project, contextlib.ExitStack() as stack:
         prepared = stack.enter_context(prepare_run(project, plan, options, print_error))
+        print_causes(prepared.causes)
         listener: Listener = _silent
         if not as_json:
             print_line(fuses_text(prepared.fuses))

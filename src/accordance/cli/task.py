@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from accordance.cli.bulk import Many, act_on, bulk_options, is_for_many
+from accordance.cli.clock import now
+from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.exits import Exit, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -28,6 +31,7 @@ from accordance.cli.task_messages import review, submit
 from accordance.cli.task_output import print_assignment
 from accordance.cli.task_story import print_story
 from accordance.cli.ways_out import why_nothing
+from accordance.rendering.durations import left
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
@@ -48,7 +52,7 @@ command.add_command(open_)
 
 
 @command.command(name="list")
-@click.option("--plan", help="Only of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only of this plan.")
 @list_options
 @ledger_options
 @json_option
@@ -76,7 +80,7 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
 @command.command(name="next")
 @ledger_options
 @json_option
-@click.option("--plan", help="Only tasks of this plan.")
+@click.option("--plan", shell_complete=complete_plan, help="Only tasks of this plan.")
 @click.option(
     "--worker", default=None, help="Who takes the task up.  [default: the user's name]"
 )
@@ -176,7 +180,7 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task)
 @click.option("--events", is_flag=True, help="Every event as well.")
 @click.option("--hashes", is_flag=True, help="The hashes of products as well.")
 @ledger_options
@@ -196,22 +200,40 @@ def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> 
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task, required=False)
+@bulk_options
 @by_option
 @ledger_options
 @json_option
-def retry(task: str, by: str | None, where: Where, as_json: bool) -> int:
-    """Retry a failed or blocked task; its attempts are counted from 1 again."""
-    from accordance.service import tasks
+def retry(
+    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+) -> int:
+    """Retry a failed or blocked task; its attempts are counted from 1 again.
+
+    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    """
+    from accordance.service import bulk, tasks
     from accordance.service.project import asking_as
 
+    decider = asking_as(by)
     with opened(where) as project:
-        retried = tasks.retry(project, task, by=asking_as(by))
+        if is_for_many(task, many):
+            preview = bulk.preview_retries(project, many.query)
+            return act_on(
+                preview,
+                lambda: bulk.retry_all(
+                    project, preview, by=decider, reason=many.reason
+                ),
+                verb="retry",
+                many=many,
+                as_json=as_json,
+            )
+        retried = tasks.retry(project, task or "", by=decider, reason=many.reason)
     return _print_state(retried, as_json)
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task)
 @by_option
 @ledger_options
 @json_option
@@ -237,7 +259,7 @@ def _print_state(task: TaskView, as_json: bool) -> int:
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task)
 @click.option(
     "--attempt",
     type=click.IntRange(1),
@@ -264,35 +286,53 @@ def extend(task: str, attempt: int, seconds: int, where: Where, as_json: bool) -
     if as_json:
         print_json(lease.to_json())
     else:
-        print_line(f"until {lease.until}")
+        print_line(left(lease.until, now()))
     return Exit.OK
 
 
 @command.command()
-@click.argument("task")
+@click.argument("task", shell_complete=complete_task, required=False)
 @click.option("--excuse", is_flag=True, help="Tasks that wait for it go on without it.")
 @click.option(
     "--cascade", is_flag=True, help="Tasks that wait for it are cancelled too."
 )
+@bulk_options
 @by_option
 @ledger_options
 @json_option
 def cancel(
-    task: str,
+    task: str | None,
     excuse: bool,
     cascade: bool,
+    many: Many,
     by: str | None,
     where: Where,
     as_json: bool,
 ) -> int:
-    """Cancel a task and what belongs only to it. Cancelling the root cancels the plan."""
-    from accordance.service import tasks
+    """Cancel a task and what belongs only to it. Cancelling the root cancels the plan.
+
+    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    """
+    from accordance.service import bulk, tasks
     from accordance.service.project import asking_as
 
+    decision: dict[str, Any] = {
+        "by": asking_as(by),
+        "excuse": excuse,
+        "cascade": cascade,
+        "reason": many.reason,
+    }
     with opened(where) as project:
-        cancelled = tasks.cancel(
-            project, task, by=asking_as(by), excuse=excuse, cascade=cascade
-        )
+        if is_for_many(task, many):
+            preview = bulk.preview_cancels(project, many.query)
+            return act_on(
+                preview,
+                lambda: bulk.cancel_all(project, preview, **decision),
+                verb="cancel",
+                many=many,
+                as_json=as_json,
+            )
+        cancelled = tasks.cancel(project, task or "", **decision)
 
     if as_json:
         print_json(cancelled.to_json())

@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from accordance.cli.clock import now
 from accordance.cli.showing import print_line
+from accordance.rendering.durations import left
 
 if TYPE_CHECKING:
     from accordance.service.views.tasks import AssignmentView, TaskBriefView
@@ -27,7 +29,7 @@ def print_assignment(assignment: AssignmentView) -> None:
     print_indented(_change_lines(assignment))
     print_line(f"  contract  {contract_name} for task_id {contract.task_id}")
     print_indented(_context_lines(assignment.context))
-    print_line(f"  until     {assignment.lease.until}")
+    print_line(f"  lease     {left(assignment.lease.until, now())}")
     print_line(f"  hand in   {hand_in}")
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.causes import print_causes
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.ledger_commands import (
     Where,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="worker")
-@click.option("--plan", help="Work on this plan only.")
+@click.option("--plan", shell_complete=complete_plan, help="Work on this plan only.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
@@ -61,6 +63,7 @@ def command(
             text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
             raise Failure(text, Exit.USAGE) from None
 
+        print_causes(worker.causes)
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
             print_line(

@@ -36,6 +36,7 @@ class Fault(StrEnum):
     OVER_BUDGET = "over_budget"
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
+    NO_SPACE = "no_space"
 
 
 class FaultPage(NamedTuple):
@@ -44,6 +45,7 @@ class FaultPage(NamedTuple):
     code: str
     meaning: str
     passes: bool = False  # transient: the same call may succeed a little later
+    mend: str = ""  # the cause lies outside the task: what a person does about it
 
 
 FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
@@ -73,6 +75,7 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
                 " left."
             ),
             passes=True,
+            mend="wait until the endpoint answers, or check its address",
         ),
         Fault.UNKNOWN_MODEL: FaultPage(
             "MODEL_UNAVAILABLE",
@@ -85,6 +88,7 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.KEY_MISSING: FaultPage(
             "PERMISSION_DENIED",
             "The environment variable that holds the key is not set.",
+            mend="set the variable",
         ),
         Fault.REJECTED: FaultPage(
             "EXECUTOR_ERROR",
@@ -124,10 +128,12 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.NOT_INSTALLED: FaultPage(
             "DEPENDENCY_MISSING",
             "The program or package that does the work is not installed.",
+            mend="install it",
         ),
         Fault.NOT_ISOLATED: FaultPage(
             "ISOLATION_UNAVAILABLE",
             "This machine cannot isolate the program as required.",
+            mend="install what isolates programs",
         ),
         Fault.ENVIRONMENT: FaultPage(
             "ENVIRONMENT_BROKEN",
@@ -140,6 +146,7 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.UNPREPARED: FaultPage(
             "PREFLIGHT_FAILED",
             "The task or its repository cannot be used as it is; no work was started.",
+            mend="mend the settings, the task or its repository",
         ),
         Fault.NO_EXECUTOR: FaultPage(
             "DEPENDENCY_MISSING",
@@ -147,6 +154,12 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
                 "No executor is configured for the task, or no route leads to one; no"
                 " work was started."
             ),
+            mend="add an executor or a route to accordance.toml",
+        ),
+        Fault.NO_SPACE: FaultPage(
+            "EXECUTOR_ERROR",
+            "There is no space left on the disk.",
+            mend="make room on the disk",
         ),
     }
 )

@@ -61,8 +61,8 @@ class Word(StrEnum):
 
 MEANINGS: Final[Mapping[Word, str]] = MappingProxyType(
     {
-        Word.PLAN: "the id of a plan, or its beginning",
-        Word.TASK: "the id of a task, or its beginning",
+        Word.PLAN: "a plan, by its id, its title or the beginning of them",
+        Word.TASK: "a task, by its id, its title or the beginning of them",
         Word.STATE: "where it stands",
         Word.KIND: "what kind of task, event or question it is",
         Word.AGENT: "the owner of the plan or task, or who works on the task now",
@@ -136,6 +136,8 @@ class Filter:
 
     subject: Subject
     terms: tuple[Term, ...] = ()
+    first_of_cause: bool = False
+    """Of open questions with the same cause in a plan, only the first fits."""
 
     def __str__(self) -> str:
         return " ".join(str(term) for term in self.terms)
@@ -166,7 +168,8 @@ class Filter:
     @property
     def listing(self) -> str:
         """The list and its filter in one text, which a cursor is bound to."""
-        return f"{self.subject} {self}"
+        grouped = "by cause " if self.first_of_cause else ""
+        return f"{self.subject} {grouped}{self}"
 
     @property
     def only_plan(self) -> str | None:

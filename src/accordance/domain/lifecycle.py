@@ -64,6 +64,8 @@ class Event(StrEnum):
     ANSWERED = "ANSWERED"  # a person answered, or the input arrived
     RETRIED = "RETRIED"  # the policy gives it another attempt
     GRANTED = "GRANTED"  # a person gives it another chance: used-up limits are forgiven
+    CAUSE_GONE = "CAUSE_GONE"  # the cause outside that blocked it is gone
+    REVIEW_CAUSE_GONE = "REVIEW_CAUSE_GONE"  # the same, for a review
     VOUCHED = "VOUCHED"  # a person approves the existing product
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
@@ -120,6 +122,8 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         State.BLOCKED: {
             Event.ANSWERED: State.READY,
             Event.GRANTED: State.READY,
+            Event.CAUSE_GONE: State.READY,
+            Event.REVIEW_CAUSE_GONE: State.READY_TO_CHECK,
             Event.VOUCHED: State.DONE,
             **_DROP_OR_BURY,
         },
@@ -213,8 +217,17 @@ _FORGIVEN_AT_ONCE: Final[Mapping[Event, Mapping[str, int]]] = MappingProxyType(
 )
 """The cost of asking again within a run: counted, but not held against the task."""
 
-FORGIVES: Final = frozenset((Event.ANSWERED, Event.GRANTED, Event.REQUEUED))
-"""The events by which a person gives a task another chance."""
+FORGIVES: Final = frozenset(
+    (
+        Event.ANSWERED,
+        Event.GRANTED,
+        Event.CAUSE_GONE,
+        Event.REVIEW_CAUSE_GONE,
+        Event.REQUEUED,
+    )
+)
+"""The events that give a task another chance: a person's, and the end of a cause that
+never was the task's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,6 +165,8 @@ class QuestionRecord:
     asked_at: str
     answered_at: str | None = None
     answer: Details | None = None
+    number: int | None = None  # among all questions; None: asked before there were any
+    cause: str | None = None  # outside the task; see `outside_causes`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,11 @@ from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.findings import with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
+from accordance.domain.outside_causes import (
+    outside_cause,
+    review_details,
+    with_cause,
+)
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
@@ -138,9 +143,19 @@ def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Rul
 
 
 def rule_review_fault(
+    fault: Fault, text: str, case: TaskHistory, fuses: Fuses, lacks: str = ""
+) -> Ruling:
+    """Rule on a run that ended without a review. The product keeps waiting.
+
+    `lacks` names what was missing outside the task.
+    """
+    ruling = _rule_review_fault(fault, text, case, fuses)
+    return with_cause(ruling, outside_cause(fault, lacks), review_details())
+
+
+def _rule_review_fault(
     fault: Fault, text: str, case: TaskHistory, fuses: Fuses
 ) -> Ruling:
-    """Rule on a run that ended without a review. The product keeps waiting."""
     code = FAULTS[fault].code
     messages = (with_code(code, text),)
     failure: Step = (Event.MISREVIEWED, None)

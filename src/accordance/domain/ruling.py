@@ -34,6 +34,7 @@ from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.findings import with_code
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event, Waiting
+from accordance.domain.outside_causes import outside_cause, with_cause
 from accordance.domain.research.answers import awaits_a_person
 from accordance.domain.review_ruling import (
     BEHIND,
@@ -97,7 +98,7 @@ def rule_answer(
     violations = violation_texts(result)
     text = (
         f"The selection is below its T-score floor: {violations[0]}."
-        " --approve takes the answer as it is"
+        " Approving takes the answer as it is"
     )
     return Ruling(
         steps=((Event.STALLED, Waiting.EXTERNAL),),
@@ -108,12 +109,19 @@ def rule_answer(
     )
 
 
-def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
+def rule_fault(
+    fault: Fault, text: str, case: TaskHistory, fuses: Fuses, lacks: str = ""
+) -> Ruling:
     """Rule on a run that ended without a message.
 
     A transient fault is retried as often as there are attempts: that it comes twice
-    says nothing about the task.
+    says nothing about the task. `lacks` names what was missing outside the task.
     """
+    ruling = _rule_fault(fault, text, case, fuses)
+    return with_cause(ruling, outside_cause(fault, lacks))
+
+
+def _rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruling:
     page = FAULTS[fault]
     messages = (with_code(page.code, text),)
     if FAST_TRACKS.get(page.code) is Level.DEAD_LETTER:

@@ -30,6 +30,7 @@ class Ask:
     kind: QuestionKind
     text: str
     details: Mapping[str, object] = field(default_factory=dict)
+    cause: str | None = None  # outside the task; see `outside_causes`
 
 
 Step: TypeAlias = tuple[Event, Waiting | None]

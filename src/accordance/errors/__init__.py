@@ -17,6 +17,7 @@ AccordanceError
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
 |       +-- NoPlan             none was named, and there is none
++-- AmbiguousName              a title or a beginning that fits several things
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
@@ -90,6 +91,7 @@ from accordance.errors.ledger import (
     LedgerUnreachable,
 )
 from accordance.errors.names import (
+    AmbiguousName,
     NoPlan,
     NotFound,
     UnknownAgent,
@@ -142,6 +144,7 @@ from accordance.errors.work import (
 
 __all__ = [
     "AccordanceError",
+    "AmbiguousName",
     "AttemptJudged",
     "CannotWrite",
     "Category",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from accordance.errors.base import AccordanceError, Category
+
+_MOST_NAMED: Final = 5  # things that an ambiguous name is shown to fit
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
@@ -125,6 +127,31 @@ class NotFound(UnknownName):
         if not self.near:
             return ""
         return f"did you mean {' or '.join(self.near)}?"
+
+
+class AmbiguousName(AccordanceError):
+    """A title, or the beginning of a name, that fits several things."""
+
+    code = "ambiguous-name"
+
+    def __init__(self, kind: str, name: str, candidates: Iterable[object]) -> None:
+        self.what = kind
+        self.name = name
+        self.candidates = tuple(str(candidate) for candidate in candidates)
+        super().__init__(kind, name, self.candidates)
+
+    @property
+    def text(self) -> str:
+        """How many things it may mean."""
+        return f"{self.name!r} fits {len(self.candidates)} {self.what}s"
+
+    @property
+    def way_out(self) -> str:
+        """The things it may mean, as far as they fit into a line."""
+        named = ", ".join(self.candidates[:_MOST_NAMED])
+        others = len(self.candidates) - _MOST_NAMED
+        more = f" and {others} more" if others > 0 else ""
+        return f"name one by its id: {named}{more}"
 
 
 class NoPlan(NotFound):

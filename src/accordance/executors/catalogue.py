@@ -10,7 +10,12 @@ from pathlib import Path
 
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, LlmSpec, Spec
 from accordance.domain.faults import Fault
-from accordance.executors.protocol import Assignment, Executor, RunLimits, RunOutcome
+from accordance.executors.protocol import (
+    Assignment,
+    ConfiguredExecutor,
+    RunLimits,
+    RunOutcome,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +26,18 @@ class Missing:
 
     def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:  # noqa: ARG002 - never read
         """Report what to install."""
+        return self.why_not_start()
+
+    def why_not_start(self) -> RunOutcome:
+        """Report what to install."""
         text = (
             f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
         )
-        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text)
+        lacks = f"accordance[{self.extra}]"
+        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks=lacks)
 
 
-def executor_for(spec: Spec, root: Path) -> Executor | None:
+def executor_for(spec: Spec, root: Path) -> ConfiguredExecutor | None:
     """Return the executor of a spec.
 
     None for an outside worker, which fetches its work with `accordance task next`.
@@ -43,7 +53,7 @@ def executor_for(spec: Spec, root: Path) -> Executor | None:
     return None
 
 
-def _llm(spec: LlmSpec, root: Path) -> Executor:
+def _llm(spec: LlmSpec, root: Path) -> ConfiguredExecutor:
     if spec.provider == "local":
         from accordance.executors.local import LocalExecutor
 
@@ -55,7 +65,7 @@ def _llm(spec: LlmSpec, root: Path) -> Executor:
     return LlmExecutor(spec)
 
 
-def _agent(spec: AgentSpec, root: Path) -> Executor:
+def _agent(spec: AgentSpec, root: Path) -> ConfiguredExecutor:
     try:
         from accordance.executors.agents.executor import AgentExecutor
     except ModuleNotFoundError:

@@ -6,16 +6,22 @@ output or in a file.
 
 from __future__ import annotations
 
+import re
 import shlex
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from accordance.domain.executor_specs import CommandSpec
+from accordance.domain.faults import Fault
 from accordance.executors.left_files import read_file_inside
 from accordance.executors.programs import Program, cannot_run, run_program
 from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.probing import level_for
+
+_PROGRAM: Final = re.compile(r"[\w./+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class CommandExecutor:
             raw = read_file_inside(work, self.spec.message, limits.output_bytes)
 
         if program_run.fault is not None or not raw or not raw.strip():
-            return program_run.without_message(limits)
+            return self._with_missing_program(program_run.without_message(limits))
 
         command_run = program_run.command_run
         return RunOutcome(
@@ -52,6 +58,33 @@ class CommandExecutor:
             duration_ms=command_run.duration_ms,
             isolation=command_run.isolation.value,
         )
+
+    def _with_missing_program(self, outcome: RunOutcome) -> RunOutcome:
+        """Name the program that is not there, where that is why nothing came."""
+        if outcome.fault is not Fault.NOT_INSTALLED:
+            return outcome
+        return replace(outcome, lacks=self._missing_program())
+
+    def why_not_start(self) -> RunOutcome | None:
+        """Return how a run would end for want of its program."""
+        program = self._missing_program()
+        if not program:
+            return None
+        text = f"{program} was not found"
+        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks=program)
+
+    def _missing_program(self) -> str:
+        """Return the program of the command if it is not there; else nothing.
+
+        Of a text for a shell, only a plain first word is looked for.
+        """
+        command = self.spec.command
+        words = command.split(maxsplit=1) if isinstance(command, str) else command
+        program = words[0] if words else ""
+        if not _PROGRAM.fullmatch(program):
+            return ""
+        is_there = (self.root / program).is_file() or shutil.which(program)
+        return "" if is_there else program
 
     def _program(self, assignment: Assignment) -> Program:
         command, own_places = self._command()

@@ -42,9 +42,9 @@ class LocalExecutor:
 
     def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Ask the model."""
-        if find_spec("llama_cpp") is None:
-            text = "this needs the extra local: pip install 'accordance[local]'"
-            return RunOutcome(fault=Fault.NOT_INSTALLED, text=text)
+        not_installed = self.why_not_start()
+        if not_installed is not None:
+            return not_installed
 
         model = self.root / (assignment.model or self.spec.model)
         if not model.is_file():
@@ -68,6 +68,13 @@ class LocalExecutor:
             isolation=command_run.isolation.value,
             spending=_spent(program_run),
         )
+
+    def why_not_start(self) -> RunOutcome | None:
+        """Return how a run would end for want of llama-cpp-python."""
+        if find_spec("llama_cpp") is not None:
+            return None
+        text = "this needs the extra local: pip install 'accordance[local]'"
+        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks="llama_cpp")
 
     def _program(
         self, assignment: Assignment, limits: RunLimits, model: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from accordance.workspace.running import run
 _LOG: Final = "stdout.log"
 _ERRORS_SHOWN: Final = 300  # characters of standard error in the text of a fault
 _NOT_RUNNABLE: Final = (126, 127)  # a shell's codes: not executable, not found
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 _SIGNAL_BASE: Final = 128  # a shell adds the number of the signal to it
 
 _FAULTS: Final[Mapping[Ending, tuple[Fault, str]]] = {
@@ -130,10 +132,24 @@ class ProgramRun:
 def cannot_run(error: WorkspaceError | OSError) -> RunOutcome:
     """Return the outcome of a run that could not even be started."""
     if isinstance(error, IsolationUnavailable):
-        return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+        return not_isolated(error)
     if isinstance(error, WorkspaceError):
         return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
-    return RunOutcome(fault=Fault.CRASHED, text=f"it could not be run: {error}")
+    return no_space(error) or RunOutcome(
+        fault=Fault.CRASHED, text=f"it could not be run: {error}"
+    )
+
+
+def not_isolated(error: IsolationUnavailable) -> RunOutcome:
+    """Return the outcome of a run that could not be isolated as required."""
+    return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error), lacks="isolation")
+
+
+def no_space(error: Exception) -> RunOutcome | None:
+    """Return the outcome of a run for which the disk had no room, if that was it."""
+    if not isinstance(error, OSError) or error.errno not in _NO_SPACE:
+        return None
+    return RunOutcome(fault=Fault.NO_SPACE, text=str(error), lacks="space on the disk")
 
 
 def run_program(program: Program, limits: RunLimits) -> ProgramRun:

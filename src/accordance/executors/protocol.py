@@ -121,6 +121,7 @@ class RunOutcome:
     raw: bytes | None = None
     fault: Fault | None = None
     text: str = ""  # describes the fault in a line, for people
+    lacks: str = ""  # what was missing outside the task: a variable, a program ...
     spending: Spending = field(default_factory=Spending)
     exit_code: int | None = None
     duration_ms: int = 0
@@ -174,6 +175,8 @@ class RunOutcome:
             "stronger": self.stronger,
             "seen": [{"what": record.what, **record.details} for record in self.seen],
         }
+        if self.lacks:
+            report["lacks"] = self.lacks
         encoded = json.dumps(report, ensure_ascii=False).encode("utf-8", "replace")
         storable: JsonObject = json.loads(encoded)
         return storable
@@ -184,4 +187,15 @@ class Executor(Protocol):
 
     def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Work on an assignment once."""
+        ...
+
+
+class ConfiguredExecutor(Executor, Protocol):
+    """An executor of the settings, which may lack something on this machine."""
+
+    def why_not_start(self) -> RunOutcome | None:
+        """Return how a run would end for want of a program or a key; None: nothing.
+
+        It looks only at this machine, and costs next to nothing.
+        """
         ...

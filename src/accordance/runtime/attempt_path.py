@@ -23,6 +23,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.faults import FAULTS, Fault, pause_after
 from accordance.domain.input_binding import InputFile
 from accordance.errors import AccordanceError, LedgerError
+from accordance.executors.programs import no_space, not_isolated
 from accordance.executors.protocol import RunOutcome
 from accordance.project.home import Home
 from accordance.runtime.bad_answers import record_bad_answers
@@ -227,10 +228,11 @@ class AttemptPath:
 
 def _failure(error: Exception) -> RunOutcome:
     if isinstance(error, IsolationUnavailable):
-        return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error))
+        return not_isolated(error)
     if isinstance(error, AccordanceError):  # settings, a route or a prompt is wrong
         return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
-    return RunOutcome(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+    crashed = RunOutcome(fault=Fault.CRASHED, text=f"{type(error).__name__}: {error}")
+    return no_space(error) or crashed
 
 
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:

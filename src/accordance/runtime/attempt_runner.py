@@ -57,9 +57,9 @@ _PLAN_HELD: Final = "its plan is held: its budget is used up"
 class _NotBegun(Exception):
     """Something prevents a run; it ends with this outcome before it begins."""
 
-    def __init__(self, fault: Fault, text: str) -> None:
+    def __init__(self, fault: Fault, text: str, lacks: str = "") -> None:
         super().__init__(text)
-        self.outcome = RunOutcome(fault=fault, text=text)
+        self.outcome = RunOutcome(fault=fault, text=text, lacks=lacks)
 
 
 def queue_name(executor: str, model: str | None = None) -> str:
@@ -267,7 +267,8 @@ class ProjectAttempts:
         try:
             job = self.workshop.commission(tx, task, change)
         except PreflightFailed as error:
-            raise _NotBegun(Fault.UNPREPARED, str(error)) from None
+            text = str(error)
+            raise _NotBegun(Fault.UNPREPARED, text, lacks=text) from None
         return replace(job, budget=limits.budget)
 
 
@@ -335,7 +336,7 @@ def _budget(
 
     priced = priced_budget(choice, budget, plan.rules.fuses)
     if isinstance(priced, str):
-        raise _NotBegun(Fault.UNPREPARED, priced)
+        raise _NotBegun(Fault.UNPREPARED, priced, lacks=priced)
     return priced
 
 

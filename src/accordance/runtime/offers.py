@@ -24,6 +24,7 @@ class Obstacle:
 
     fault: Fault
     text: str
+    lacks: str  # what is missing outside the task
 
 
 @dataclass

@@ -31,7 +31,7 @@ _LEASE_SECONDS: Final = 24 * 3600  # a dead worker's tasks are taken over long b
 _AHEAD: Final = 100  # tasks that every look of the runner offers
 _FURTHER: Final = 4  # tasks beyond the free slots, offered when an attempt was settled
 _PAUSE: Final = 10  # the next walk begins after so many times the duration of the last
-_EXTERNAL_NOT_ALLOWED: Final = (
+EXTERNAL_NOT_ALLOWED: Final = (
     "its route leads to an outside worker, but its allowedExecutors do not include"
     " external: route it to an executor they allow"
 )
@@ -166,7 +166,8 @@ class Scheduler:
         try:
             queue = self.router.queue_of(task, change)
         except NoExecutor as error:
-            offers.unstartable[task.task_id] = Obstacle(Fault.NO_EXECUTOR, str(error))
+            obstacle = Obstacle(Fault.NO_EXECUTOR, str(error), lacks=error.text)
+            offers.unstartable[task.task_id] = obstacle
             return
 
         if queue is None:
@@ -184,7 +185,8 @@ class Scheduler:
         if allows_external(change):
             offers.waits_elsewhere = True
             return
-        obstacle = Obstacle(Fault.UNPREPARED, _EXTERNAL_NOT_ALLOWED)
+        text = EXTERNAL_NOT_ALLOWED
+        obstacle = Obstacle(Fault.UNPREPARED, text, lacks=text)
         offers.unstartable[task.task_id] = obstacle
 
     def _take_up(

@@ -57,7 +57,9 @@ class UnstartableTasks:
                 if why_not_begin(tx, plan_id, None):
                     continue
                 for task_id, obstacle in tasks.items():
-                    fail_unbegun(tx, task_id, obstacle.fault, obstacle.text)
+                    fail_unbegun(
+                        tx, task_id, obstacle.fault, obstacle.text, obstacle.lacks
+                    )
         self._by_plan.clear()
 
     def _require_an_executor(self) -> None:

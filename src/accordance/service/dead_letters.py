@@ -40,19 +40,28 @@ def _dead_letter(tx: Transaction, task: TaskRecord) -> DeadLetterView:
     return dead_letter_view(task, last)
 
 
-def requeue(project: Project, name: str, *, by: str) -> MovedTaskView:
+def requeue(
+    project: Project, name: str, *, by: str, reason: str | None = None
+) -> MovedTaskView:
     """Take a task out of the dead letters.
 
     It gets a new chance, and what waited for it goes on.
     """
     from accordance.work import tasks
 
-    task = tasks.requeue(project.ledger, task_id_of(project, name), by=by)
+    task_id = task_id_of(project, name)
+    task = tasks.requeue(project.ledger, task_id, by=by, reason=reason)
     return MovedTaskView(task_id=task.task_id, state=task.progress.state)
 
 
 def drop(
-    project: Project, name: str, *, by: str, excuse: bool = False, cascade: bool = False
+    project: Project,
+    name: str,
+    *,
+    by: str,
+    excuse: bool = False,
+    cascade: bool = False,
+    reason: str | None = None,
 ) -> CancelledTaskView:
     """Accept that a dead letter will not be done.
 
@@ -67,6 +76,11 @@ def drop(
     from accordance.work import tasks
 
     along = tasks.cancel(
-        project.ledger, task.task_id, by=by, excuse=excuse, cascade=cascade
+        project.ledger,
+        task.task_id,
+        by=by,
+        excuse=excuse,
+        cascade=cascade,
+        reason=reason,
     )
     return CancelledTaskView(task_id=task.task_id, state=State.ABANDONED, along=along)

@@ -2,46 +2,125 @@
 
 from __future__ import annotations
 
-from accordance.domain.filters import OPEN, Subject, Term, Word
-from accordance.service.listing import ListQuery, filter_for
-from accordance.service.project import Project
+from dataclasses import replace
+
+from accordance.domain.answering import (
+    AnswerChoice,
+    AnswerWord,
+    Circumstance,
+    ReadAnswer,
+    choices_for,
+    read_answer,
+)
+from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Term, Word
+from accordance.domain.records import QuestionRecord
+from accordance.service.bulk import carry_out
+from accordance.service.listing import ListQuery, all_of, filter_for
+from accordance.service.project import Project, find_question
+from accordance.service.views.bulk import BulkItemView, BulkPreviewView, BulkResultView
 from accordance.service.views.questions import (
     AnsweredView,
+    AskedView,
     QuestionPageView,
-    question_view,
+    asked_view,
 )
+from accordance.store.ledger import Transaction
 from accordance.store.listings import QUESTION_LIST
-from accordance.work.person_answers import PersonAnswer, Upload
+from accordance.work.person_answers import PersonAnswer, Upload, person_answer
 
-__all__ = ["PersonAnswer", "Upload", "answer_question", "list_questions"]
+__all__ = ["AnswerWord", "PersonAnswer", "ReadAnswer", "Upload"]
 
 
 def list_questions(
-    project: Project, query: ListQuery | None = None, *, with_answered: bool = False
+    project: Project,
+    query: ListQuery | None = None,
+    *,
+    with_answered: bool = False,
+    by_cause: bool = True,
 ) -> QuestionPageView:
     """Return a page of the questions, the oldest first.
 
-    Only the open ones, unless the filter names a state or all are wanted.
+    Only the open ones, unless the filter names a state or all are wanted. Of open
+    questions with the same cause only the first is shown, with the number of the
+    others, unless all are wanted (not `by_cause`).
     """
     query = query or ListQuery()
     with project.ledger.read() as tx:
-        wanted = filter_for(tx, query.filter, Subject.QUESTIONS)
-        if not with_answered and not wanted.has(Word.STATE):
-            wanted = wanted.plus(Term(Word.STATE, OPEN))
+        wanted = _wanted(tx, query, with_answered=with_answered, by_cause=by_cause)
         page = tx.page(QUESTION_LIST, wanted, query.request)
-    items = tuple(question_view(question) for question in page.items)
+        items = tuple(_asked(tx, question) for question in page.items)
     return QuestionPageView(items=items, next=page.next)
 
 
-def answer_question(
-    project: Project, question_id: str, answer: PersonAnswer
-) -> AnsweredView:
+def _wanted(
+    tx: Transaction, query: ListQuery, *, with_answered: bool, by_cause: bool
+) -> Filter:
+    wanted = filter_for(tx, query.filter, Subject.QUESTIONS)
+    if with_answered or wanted.has(Word.STATE):
+        return wanted
+    only_open = wanted.plus(Term(Word.STATE, OPEN))
+    return replace(only_open, first_of_cause=by_cause)
+
+
+def show_question(project: Project, name: str) -> AskedView:
+    """Return a question. Raises NotFound or AmbiguousName."""
+    with project.ledger.read() as tx:
+        return _asked(tx, find_question(tx, name))
+
+
+def _asked(tx: Transaction, question: QuestionRecord) -> AskedView:
+    task_title = tx.task(question.task_id).title if question.task_id else None
+    return asked_view(
+        question,
+        task_title=task_title,
+        plan_title=tx.plan(question.plan_id).title,
+        alike=_count_alike(tx, question),
+        choices=_choices(tx, question),
+    )
+
+
+def _count_alike(tx: Transaction, question: QuestionRecord) -> int:
+    """How many further open questions of its plan have the same cause."""
+    if question.cause is None or question.answered_at is not None:
+        return 0
+    alike = tx.count(
+        QuestionRecord,
+        plan_id=question.plan_id,
+        cause=question.cause,
+        answered_at=None,
+    )
+    return alike - 1
+
+
+def _choices(tx: Transaction, question: QuestionRecord) -> tuple[AnswerChoice, ...]:
+    """The possible answers, as things stand in the ledger."""
+    circumstances = set()
+    if question.task_id and tx.task(question.task_id).product is not None:
+        circumstances.add(Circumstance.HAS_PRODUCT)
+    has_begun = tx.plan(question.plan_id).run_started_at is not None
+    circumstances.add(Circumstance.HAS_BEGUN if has_begun else Circumstance.NOT_BEGUN)
+    options = question.details.get("options")
+    listed = options if isinstance(options, list) else ()
+    return choices_for(question.kind, circumstances, [str(each) for each in listed])
+
+
+def read_line(project: Project, name: str, line: str, *, by: str) -> PersonAnswer:
+    """Read what a person wrote as an answer to a question: a choice, or a text."""
+    with project.ledger.read() as tx:
+        question = find_question(tx, name)
+        read = read_answer(line, _choices(tx, question))
+    return person_answer(read, by=by)
+
+
+def answer_question(project: Project, name: str, answer: PersonAnswer) -> AnsweredView:
     """Answer a question.
 
-    Raises NotFound, UnfitAnswer, and Conflict if it was answered before.
+    Raises NotFound, AmbiguousName, UnfitAnswer, and AlreadyAnswered.
     """
     from accordance.work import inbox
 
+    with project.ledger.read() as tx:
+        question_id = find_question(tx, name).question_id
     question = inbox.answer(project.ledger, project.home, question_id, answer)
     with project.ledger.read() as tx:
         if question.task_id:
@@ -54,4 +133,52 @@ def answer_question(
         task_id=question.task_id,
         plan_id=question.plan_id,
         state=state,
+    )
+
+
+# -- many at once
+
+
+def preview_answers(project: Project, query: ListQuery) -> BulkPreviewView:
+    """Return the open questions that a filter fits, without a change."""
+    with project.ledger.read() as tx:
+        wanted = _wanted(tx, query, with_answered=False, by_cause=False)
+        questions = all_of(tx, QUESTION_LIST, wanted)
+        items = tuple(_item(tx, question) for question in questions)
+    return BulkPreviewView(items=items, left_out=0)
+
+
+def preview_alike(project: Project, name: str) -> BulkPreviewView:
+    """Return a question and those with the same cause, without a change."""
+    with project.ledger.read() as tx:
+        question = find_question(tx, name)
+        alike = [question]
+        if question.cause is not None and question.answered_at is None:
+            alike = tx.open_questions(plan_id=question.plan_id, cause=question.cause)
+        items = tuple(_item(tx, asked) for asked in alike)
+    return BulkPreviewView(items=items, left_out=0)
+
+
+def answer_all(
+    project: Project, seen: BulkPreviewView, line: str, *, by: str
+) -> BulkResultView:
+    """Answer the questions of a preview with a line, each in its own transaction.
+
+    What was answered meanwhile, or takes no such answer, is left out and named.
+    """
+
+    def act(item: BulkItemView) -> str:
+        answer = read_line(project, item.id, line, by=by)
+        return answer_question(project, item.id, answer).state
+
+    return carry_out(seen, act)
+
+
+def _item(tx: Transaction, question: QuestionRecord) -> BulkItemView:
+    title = question.text
+    if question.task_id:
+        title = tx.task(question.task_id).title
+    state = OPEN if question.answered_at is None else ANSWERED
+    return BulkItemView(
+        id=question.question_id, title=title, state=state, seen_at=question.asked_at
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from accordance.domain.filters import Filter, Subject, Term, Word, parse_filter
-from accordance.domain.paging import USUAL_ITEMS, Page, PageRequest
+from accordance.domain.paging import MOST_ITEMS, USUAL_ITEMS, Page, PageRequest
 from accordance.service.project import find_plan_id, find_task
 from accordance.store.ledger import Transaction
 from accordance.store.listings import Listing, Record
 
-__all__ = ["ListQuery", "filter_for", "page_of"]
+__all__ = ["ListQuery", "all_of", "filter_for", "page_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class ListQuery:
 def filter_for(tx: Transaction, text: str, subject: Subject) -> Filter:
     """Read a filter, with the whole ids of the plans and tasks that it names.
 
-    Raises InvalidFilter, or NotFound for a name that is none or not unique.
+    Raises InvalidFilter, and NotFound or AmbiguousName for a name in it.
     """
     wanted = parse_filter(text, subject)
     terms = tuple(_with_whole_id(tx, term) for term in wanted.terms)
@@ -43,6 +44,19 @@ def _with_whole_id(tx: Transaction, term: Term) -> Term:
     if term.word is Word.TASK:
         return replace(term, value=find_task(tx, term.value).task_id)
     return term
+
+
+def all_of(
+    tx: Transaction, listing: Listing[Record], wanted: Filter
+) -> Iterator[Record]:
+    """Yield every item that fits, read page by page."""
+    cursor = None
+    while True:
+        page = tx.page(listing, wanted, PageRequest(limit=MOST_ITEMS, cursor=cursor))
+        yield from page.items
+        if page.next is None:
+            return
+        cursor = page.next
 
 
 def page_of(

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from accordance.domain.records import PlanRecord, TaskRecord
-from accordance.errors import NoPlan, NotFound
+from accordance.domain.filters import Subject
+from accordance.domain.named_things import Named, meant_by
+from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
+from accordance.errors import AmbiguousName, NoPlan, NotFound
 from accordance.project.home import Home, find_home
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.opening import open_ledger
@@ -21,12 +24,17 @@ __all__ = [
     "find_home",
     "find_plan",
     "find_plan_id",
+    "find_question",
     "find_task",
     "ledger_place",
     "open_project",
     "plan_id_of",
     "task_id_of",
 ]
+
+_MOST_CANDIDATES: Final = 500  # things among which a name is looked for
+_ALIKE: Final = 2  # letters that a name and one near to it have in common
+_MOST_DIGITS: Final = 9  # of a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +87,29 @@ def asking_as(name: str | None) -> str:
 
 
 def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
-    """Return a plan by its id or the beginning of it. Raises NotFound or NoPlan.
+    """Return a plan by its id, its title, or the beginning of them.
 
-    Without a name it is the newest plan.
+    Without a name it is the newest plan. Raises NotFound, AmbiguousName or NoPlan.
     """
     if name is None:
         return _newest_plan(tx)
     try:
         return tx.plan(name)
     except NotFound:
-        matches = [plan for plan in tx.plans() if plan.plan_id.startswith(name)]
-        if len(matches) != 1:
-            raise
-        return matches[0]
+        return tx.plan(_meant(tx, Subject.PLANS, name))
+
+
+def _meant(tx: Transaction, subject: Subject, name: str) -> str:
+    """The id of what a name means. Raises NotFound or AmbiguousName."""
+    kind = str(subject).removesuffix("s")
+    meant = meant_by(name, tx.named_like(subject, name, _MOST_CANDIDATES))
+    if len(meant) > 1:
+        raise AmbiguousName(kind, name, meant)
+    if meant:
+        return meant[0].id
+    similar = tx.named_like(subject, name[:_ALIKE], _MOST_CANDIDATES)
+    known = [*(thing.id for thing in similar), *(thing.title for thing in similar)]
+    raise NotFound(kind, name, known)
 
 
 def _newest_plan(tx: Transaction) -> PlanRecord:
@@ -108,26 +126,67 @@ def plan_id_of(project: Project, name: str | None) -> str:
 
 
 def find_plan_id(tx: Transaction, name: str) -> str:
-    """The id of a plan by the beginning of it; also of one whose row cannot be read."""
+    """The id of the plan that is meant; also of one whose row cannot be read."""
     known = tx.plan_ids()
     if name in known:
         return name
-    matches = [plan_id for plan_id in known if plan_id.startswith(name)]
-    return matches[0] if len(matches) == 1 else find_plan(tx, name).plan_id
+    return _meant(tx, Subject.PLANS, name)
 
 
 def find_task(tx: Transaction, name: str) -> TaskRecord:
-    """A task by its id or the beginning of it. Raises NotFound."""
+    """Return a task by its id, its title, or the beginning of them.
+
+    Raises NotFound or AmbiguousName.
+    """
     try:
         return tx.task(name)
-    except NotFound as error:
-        matches = [task_id for task_id in error.known if task_id.startswith(name)]
-        if len(matches) != 1:
-            raise
-        return tx.task(matches[0])
+    except NotFound:
+        return tx.task(_meant(tx, Subject.TASKS, name))
 
 
 def task_id_of(project: Project, name: str) -> str:
     """The id of the task that is meant. Raises as `find_task` does."""
     with project.ledger.read() as tx:
         return find_task(tx, name).task_id
+
+
+def find_question(tx: Transaction, name: str) -> QuestionRecord:
+    """Return a question by its number, its id, or the title of the task that asks.
+
+    Also by the beginning of them. Raises NotFound or AmbiguousName.
+    """
+    number = name.removeprefix("#")
+    if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS:
+        questions = tx.find(QuestionRecord, number=int(number))
+    else:
+        questions = tx.find(QuestionRecord, question_id=name)
+    if questions:
+        return questions[0]
+    return _question_meant(tx, name)
+
+
+def _question_meant(tx: Transaction, name: str) -> QuestionRecord:
+    things = tx.named_like(Subject.QUESTIONS, name, _MOST_CANDIDATES)
+    by_id = [thing for thing in things if thing.id.startswith(name)]
+    meant = meant_by(name, by_id)
+    if not meant:
+        meant = _questions_of_task(tx, name)
+    if len(meant) > 1:
+        raise AmbiguousName("question", name, meant)
+    if not meant:
+        known = [
+            thing.id
+            for thing in tx.named_like(Subject.QUESTIONS, "q-", _MOST_CANDIDATES)
+        ]
+        raise NotFound("question", name, known)
+    return tx.find(QuestionRecord, question_id=meant[0].id)[0]
+
+
+def _questions_of_task(tx: Transaction, name: str) -> tuple[Named, ...]:
+    """The open questions of the task that a name means, if it means any."""
+    try:
+        task = find_task(tx, name)
+    except NotFound:
+        return ()
+    questions = tx.open_questions(task_id=task.task_id)
+    return tuple(Named(asked.question_id, asked.text) for asked in questions)

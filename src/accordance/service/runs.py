@@ -13,6 +13,8 @@ from accordance.domain.plan_summary import PlanSummary
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.going_on import go_on
+from accordance.runtime.obstacles import Obstacles
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner
@@ -23,7 +25,7 @@ from accordance.service.plan_summaries import summary_of
 from accordance.service.plans import plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
-from accordance.service.views.runs import AttemptView, PlanRunView
+from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
 from accordance.work.own_work import must_have_others_review
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
@@ -79,6 +81,8 @@ class PreparedRun:
     attempts: ProjectAttempts
     publishing: Publishing
     fuses: Fuses  # of the plan
+    causes: tuple[CauseView, ...] = ()
+    """What tasks were waiting for outside: gone, so that they go on, or not."""
 
     def begin(self, listener: Listener) -> PlanRun:
         """Return the run; `listener` is called with each attempt that has ended."""
@@ -155,9 +159,34 @@ def prepare_run(
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
+        causes = _let_go_on(project, attempts, record.plan_id, by="accordance run")
         yield PreparedRun(
-            project, record.plan_id, name, attempts, publishing, record.rules.fuses
+            project,
+            record.plan_id,
+            name,
+            attempts,
+            publishing,
+            record.rules.fuses,
+            causes,
         )
+
+
+def _let_go_on(
+    project: Project, attempts: ProjectAttempts, plan_id: str | None, *, by: str
+) -> tuple[CauseView, ...]:
+    """Let tasks go on whose cause outside is gone; return all such causes."""
+    causes = go_on(project.ledger, Obstacles(attempts), plan_id, by=by)
+    return tuple(
+        CauseView(
+            fault=waiting.cause.fault,
+            lacks=waiting.cause.lacks,
+            mend=waiting.cause.mend,
+            is_gone=waiting.is_gone,
+            obstacle=waiting.obstacle,
+            tasks=waiting.tasks,
+        )
+        for waiting in causes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +196,8 @@ class Worker:
     name: str
     project: Project
     runner: Runner
+    causes: tuple[CauseView, ...] = ()
+    """What tasks were waiting for outside: gone, so that they go on, or not."""
 
     def stop(self) -> None:
         """End what runs, or hand it back. May be called from a signal's handler."""
@@ -209,7 +240,8 @@ def prepare_worker(
     runner = make_runner(
         attempts, publishing, place, name, _Face(listener, warn), bounds
     )
-    return Worker(name, project, runner)
+    causes = _let_go_on(project, attempts, plan_id, by=f"worker {name}")
+    return Worker(name, project, runner, causes)
 
 
 @dataclass(frozen=True, slots=True)

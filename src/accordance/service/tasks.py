@@ -268,9 +268,12 @@ def rescued(home: Home, raw: bytes) -> Iterator[None]:
 # -- deciding
 
 
-def retry(project: Project, name: str, *, by: str) -> TaskView:
+def retry(
+    project: Project, name: str, *, by: str, reason: str | None = None
+) -> TaskView:
     """Give a failed or blocked task another chance; its attempts begin anew."""
-    return task_view(tasks.retry(project.ledger, task_id_of(project, name), by=by))
+    task_id = task_id_of(project, name)
+    return task_view(tasks.retry(project.ledger, task_id, by=by, reason=reason))
 
 
 def release(
@@ -309,14 +312,22 @@ def extend(
 
 
 def cancel(
-    project: Project, name: str, *, by: str, excuse: bool = False, cascade: bool = False
+    project: Project,
+    name: str,
+    *,
+    by: str,
+    excuse: bool = False,
+    cascade: bool = False,
+    reason: str | None = None,
 ) -> CancelledTaskView:
     """Cancel a task and what belongs only to it; the root cancels the plan.
 
     Raises Conflict while other tasks wait for it.
     """
     task_id = task_id_of(project, name)
-    along = tasks.cancel(project.ledger, task_id, by=by, excuse=excuse, cascade=cascade)
+    along = tasks.cancel(
+        project.ledger, task_id, by=by, excuse=excuse, cascade=cascade, reason=reason
+    )
     with project.ledger.read() as tx:
         state = tx.progress(task_id).state
     return CancelledTaskView(task_id=task_id, state=state, along=along)

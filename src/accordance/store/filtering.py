@@ -22,6 +22,7 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    tuple_,
     type_coerce,
 )
 
@@ -45,8 +46,24 @@ _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 def conditions(wanted: Filter, dialect: str) -> list[Condition]:
     """Return what the rows of a filter's list have to fulfil, all of it."""
-    always = _ALWAYS.get(wanted.subject, ())
+    always = list(_ALWAYS.get(wanted.subject, ()))
+    if wanted.first_of_cause:
+        always.append(_is_first_of_cause())
     return [*always, *_word_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
+
+
+def _is_first_of_cause() -> Condition:
+    """No earlier open question of the plan has the same cause."""
+    question = QUESTIONS.c
+    other = QUESTIONS.alias("earlier")
+    earlier = select(other.c.question_id).where(
+        other.c.plan_id == question.plan_id,
+        other.c.cause == question.cause,
+        other.c.answered_at.is_(None),
+        tuple_(other.c.asked_at, other.c.question_id)
+        < tuple_(question.asked_at, question.question_id),
+    )
+    return not_(earlier.correlate(QUESTIONS).exists())
 
 
 def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:
@@ -116,7 +133,7 @@ def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
         parts = [json_text(value) if as_json else value for value in values]
         matches = []
         for column in columns:
-            text = _in_small_letters(column, dialect)
+            text = in_small_letters(column, dialect)
             for part in parts:
                 place = _place_of(small_letters(part), text, dialect)
                 matches.append(place > 0)
@@ -175,7 +192,8 @@ def _place_of(part: str, text: ColumnElement[str], dialect: str) -> ColumnElemen
     return function(text, literal(part, Words))
 
 
-def _in_small_letters(column: Column[Any], dialect: str) -> ColumnElement[str]:
+def in_small_letters(column: Column[Any], dialect: str) -> ColumnElement[str]:
+    """A column with A-Z in small letters, and nothing else changed."""
     text = type_coerce(column, Text)
     return func.lower(collate(text, "C") if dialect == "postgresql" else text)
 

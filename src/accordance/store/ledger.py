@@ -47,6 +47,10 @@ _ABOUT_A_BLOCK: Final = (
 class Transaction(ChainedStorage, ABC):
     """One transaction. Everything in it happens, or nothing."""
 
+    def __init__(self, now: str) -> None:
+        super().__init__(now)
+        self._asked: list[str] = []  # questions that have no number yet
+
     # -- what comes next
 
     def next_turn(self, plan_id: str, kinds: tuple[str, ...] = ()) -> TaskRecord | None:
@@ -141,7 +145,9 @@ class Transaction(ChainedStorage, ABC):
             self.save_task(task, same_errors=0)
 
         if ruling.ask is not None:
-            self.ask(record.plan_id, task, ruling.ask)
+            details = {"reason": ruling.reason, **ruling.ask.details}
+            ask = replace(ruling.ask, details=details)
+            self.ask(record.plan_id, task, ask)
 
     def take(self, task: str, lease: Lease) -> None:
         """Note who works on a task now."""
@@ -179,9 +185,31 @@ class Transaction(ChainedStorage, ABC):
             text=ask.text,
             details=ask.details,
             asked_at=self.now,
+            cause=ask.cause,
         )
         self.add(question)
+        self._asked.append(question.question_id)
         return question
+
+    def seal(self) -> None:
+        """Write the seals of everything written, new questions with their numbers."""
+        self._number_questions()
+        super().seal()
+
+    def _number_questions(self) -> None:
+        """Number the new questions.
+
+        That comes last, because other transactions wait for the counter from then on.
+        """
+        asked = self._asked
+        self._asked = []
+        if not asked:
+            return
+
+        first = self.take_question_numbers(len(asked))
+        for number, question_id in enumerate(asked, first):
+            for question in self.find(QuestionRecord, question_id=question_id):
+                self.replace(replace(question, number=number))
 
     def open_questions(self, **where: object) -> list[QuestionRecord]:
         """Return the questions without an answer."""

@@ -19,6 +19,7 @@ from sqlalchemy import Table
 from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.plan import PlanNode
 from accordance.domain.progress import NodeMove
@@ -32,7 +33,7 @@ from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
-from accordance.store.memory_filtering import fits
+from accordance.store.memory_filtering import first_of_causes, fits, named_like
 from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
     ORDERS,
@@ -47,6 +48,7 @@ from accordance.store.tables import (
     COUNTERS,
     EVENT_COUNTER,
     PLANS,
+    QUESTION_COUNTER,
     TASK_EDGES,
     TASK_NODES,
 )
@@ -69,6 +71,7 @@ class _Contents:
     edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
     numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
+    counters: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> _Contents:
         copies = [dict(getattr(self, name)) for name in self.__dataclass_fields__]
@@ -247,10 +250,27 @@ class MemoryTransaction(Transaction):
             for record in self._listed(listing.subject)
             if fits(record, wanted, self._contents.tasks)
         ]
+        if wanted.first_of_cause:
+            firsts = first_of_causes(self.find(QuestionRecord, answered_at=None))
+            records = [record for record in records if record.question_id in firsts]
         if behind is not None:
             begins = _place_behind(listing, behind)
             records = [record for record in records if begins(record)]
         return listing.page(wanted, request, records)
+
+    def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        return named_like(self._named(subject), beginning)[:most]
+
+    def _named(self, subject: Subject) -> Iterator[Named]:
+        if subject is Subject.PLANS:
+            for plan in self.plans():
+                yield Named(plan.plan_id, plan.title)
+        elif subject is Subject.TASKS:
+            for task in self._contents.tasks.values():
+                yield Named(task.task_id, task.title)
+        else:
+            for question in self.open_questions():
+                yield Named(question.question_id, question.text)
 
     def _listed(self, subject: Subject) -> list[Any]:
         """The records of a list, in its order."""
@@ -277,6 +297,14 @@ class MemoryTransaction(Transaction):
             key=lambda record: [getattr(record, name) for name in ORDERS[kind]]
         )
         return records
+
+    def count(self, kind: type[R], /, **where: object) -> int:
+        return len(self.find(kind, **where))
+
+    def take_question_numbers(self, count: int) -> int:
+        last = self._contents.counters.get(QUESTION_COUNTER, 0)
+        self._contents.counters[QUESTION_COUNTER] = last + count
+        return last + 1
 
     def replace(self, record: AnyRecord) -> None:
         self._contents.records[_key(record)] = record
@@ -317,6 +345,8 @@ class MemoryTransaction(Transaction):
             yield from map(record_row, self._contents.edges.values())
         elif table is COUNTERS:
             yield {"name": EVENT_COUNTER, "number": self.last_number()}
+            questions = self._contents.counters.get(QUESTION_COUNTER, 0)
+            yield {"name": QUESTION_COUNTER, "number": questions}
         else:
             for record in self._contents.records.values():
                 if TABLES[type(record)] is table:

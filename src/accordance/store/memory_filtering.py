@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
 from accordance.store.columns import storable
 from accordance.store.filtering import json_text, small_letters
@@ -38,6 +39,31 @@ def _fits_word(
         return False
     unwanted = wanted.unwanted(word)
     return not any(holds(record, value, tasks) for value in unwanted)
+
+
+def first_of_causes(questions: Sequence[QuestionRecord]) -> frozenset[str]:
+    """The open questions that are the first of their cause in a plan, or have none."""
+    firsts: dict[tuple[str, str], str] = {}
+    without_cause = []
+    for question in questions:
+        if question.cause is None:
+            without_cause.append(question.question_id)
+        else:
+            key = (question.plan_id, question.cause)
+            firsts.setdefault(key, question.question_id)
+    return frozenset((*without_cause, *firsts.values()))
+
+
+def named_like(things: Iterable[Named], beginning: str) -> list[Named]:
+    """Those whose id or title begins like that, the shortest title first."""
+    small = small_letters(beginning)
+    fitting = []
+    for thing in things:
+        if thing.id.startswith(beginning):
+            fitting.append(thing)
+        elif small_letters(thing.title).startswith(small):
+            fitting.append(thing)
+    return sorted(fitting, key=lambda thing: (len(thing.title), thing.id))
 
 
 def _is_dead(task: TaskRecord) -> bool:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, select
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.progress import NodeMove
 from accordance.domain.records import (
@@ -27,6 +28,7 @@ from accordance.store import rows, signals, statements
 from accordance.store.failures import translated
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
+from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
 from accordance.store.sql_nodes import ReadRows, StoredNode
 from accordance.store.sql_writing import SqlWriting
@@ -226,6 +228,10 @@ class SqlTransaction(SqlWriting):
             records.sort(key=listing.key)
         return listing.page(wanted, request, records)
 
+    def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        query = names_query(subject, beginning, self._dialect).limit(most)
+        return [Named(*row) for row in self._connection.execute(query)]
+
     def _ledger_events(
         self, wanted: Filter, behind: Key | None, most: int
     ) -> list[ChainEntry]:
@@ -251,6 +257,13 @@ class SqlTransaction(SqlWriting):
         )
         result = self._connection.execute(query, where)
         return [rows.record_from(kind, row) for row in result]
+
+    def count(self, kind: type[R], /, **where: object) -> int:
+        absent = frozenset(name for name, value in where.items() if value is None)
+        wanted = frozenset(where) - absent
+        query = statements.counting(rows.TABLES[kind], wanted, absent)
+        number: int = self._connection.execute(query, where).scalar_one()
+        return number
 
     def replace(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]

@@ -70,6 +70,14 @@ class SqlWriting(Transaction):
         last: int = counter[0]
         return last - count + 1
 
+    def take_question_numbers(self, count: int) -> int:
+        statement = statements.TAKE_QUESTION_NUMBERS
+        counter = self._connection.execute(statement, {"count": count}).first()
+        if counter is None:
+            raise LedgerDamaged("the counter of questions is missing")
+        last: int = counter[0]
+        return last - count + 1
+
     def _insert_events(
         self, table: Table, entries: Iterable[ChainEntry], first_number: int
     ) -> None:

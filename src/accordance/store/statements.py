@@ -97,6 +97,11 @@ LEDGER_HEAD: Final = (
 CHANNEL: Final = "accordance_events"
 """Where PostgreSQL says that events were added, with the number of the last."""
 LAST_NUMBER: Final = "SELECT number FROM counters WHERE name = 'events'"
+TAKE_QUESTION_NUMBERS: Final = text(
+    "UPDATE counters SET number = number + :count WHERE name = 'questions'"
+    " RETURNING number"
+)
+"""Takes numbers for questions, which no other question ever gets."""
 _COUNT_ON: Final = "UPDATE counters SET number = number + {} WHERE name = 'events' RETURNING number"  # fmt: skip
 TAKE_NUMBERS: Final[Mapping[str, str]] = {
     "sqlite": _COUNT_ON.format("?"),
@@ -254,3 +259,12 @@ def matching(
     for name in sorted(absent):
         query = query.where(columns[name].is_(None))
     return query
+
+
+@cache
+def counting(
+    table: Table, wanted: frozenset[str], absent: frozenset[str]
+) -> Select[Any]:
+    """Count the rows that `matching` selects."""
+    rows = matching(table, (), wanted, absent).subquery()
+    return select(func.count()).select_from(rows)

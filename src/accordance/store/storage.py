@@ -14,8 +14,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 from sqlalchemy import Table
 
 from accordance.domain.chain import ChainEntry, Head
-from accordance.domain.filters import Filter
+from accordance.domain.filters import Filter, Subject
 from accordance.domain.lifecycle import State
+from accordance.domain.named_things import Named
 from accordance.domain.paging import Page, PageRequest
 from accordance.domain.plan import NodeLinks
 from accordance.domain.progress import NodeMove
@@ -220,6 +221,14 @@ class Storage(ABC):
         """
 
     @abstractmethod
+    def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        """Return plans, tasks or open questions whose id or title begins like that.
+
+        A-Z and a-z are the same letters of a title. The title of a question is its
+        text.
+        """
+
+    @abstractmethod
     def last_number(self) -> int:
         """Return the number of the ledger's newest event; 0 if there is none."""
 
@@ -232,6 +241,14 @@ class Storage(ABC):
     @abstractmethod
     def find(self, kind: type[R], /, **where: object) -> list[R]:
         """Return the records of a kind that match, in the order they were made."""
+
+    @abstractmethod
+    def count(self, kind: type[R], /, **where: object) -> int:
+        """Return how many records of a kind match."""
+
+    @abstractmethod
+    def take_question_numbers(self, count: int) -> int:
+        """Return the first of so many numbers, which no other question ever gets."""
 
     @abstractmethod
     def replace(self, record: AnyRecord) -> None:

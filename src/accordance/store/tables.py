@@ -223,9 +223,13 @@ COUNTERS: Final = Table(
     Column("name", String(16), primary_key=True),
     Column("number", BigInteger, nullable=False),
 )
-"""How many events there are. A transaction that adds some holds this row."""
+"""How many events and questions there ever were.
+
+A transaction that adds some holds the row.
+"""
 
 EVENT_COUNTER: Final = "events"
+QUESTION_COUNTER: Final = "questions"
 
 MESSAGES: Final = Table(
     "messages",
@@ -305,12 +309,23 @@ QUESTIONS: Final = Table(
     time_column("asked_at", nullable=False),
     time_column("answered_at"),
     Column("answer", Json),
+    Column("number", Integer),  # among all questions of the ledger
+    Column("cause", Words),  # outside the task; several tasks may wait for its end
     Index("ix_questions_asked", "asked_at", "question_id"),
     Index("ix_questions_task", "task_id"),
+    Index("ix_questions_number", "number", unique=True),
 )
 _IS_OPEN: Final = text("answered_at IS NULL")
 Index(
     "ix_questions_open",
+    QUESTIONS.c.asked_at,
+    QUESTIONS.c.question_id,
+    sqlite_where=_IS_OPEN,
+)
+Index(
+    "ix_questions_cause",
+    QUESTIONS.c.plan_id,
+    QUESTIONS.c.cause,
     QUESTIONS.c.asked_at,
     QUESTIONS.c.question_id,
     sqlite_where=_IS_OPEN,

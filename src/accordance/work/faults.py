@@ -59,21 +59,27 @@ def fail_in(
     return refuse(tx, arrived, over)
 
 
-def fail_unbegun(tx: Transaction, task_id: str, fault: Fault, text: str) -> None:
+def fail_unbegun(
+    tx: Transaction, task_id: str, fault: Fault, text: str, lacks: str = ""
+) -> None:
     """Settle a task that is ready and cannot be begun.
 
-    It counts as an attempt that ends before an executor is asked.
+    It counts as an attempt that ends before an executor is asked. `lacks` names what is
+    missing outside the task.
     """
     task = locked_task(tx, task_id)
     if turn_of(task) is None:
         return
     taken = take_up(tx, task, "engine", LEASE_SECONDS)
-    fail_in(tx, task_id, taken.attempt, report_of(fault, text))
+    fail_in(tx, task_id, taken.attempt, report_of(fault, text, lacks))
 
 
-def report_of(fault: Fault, text: str) -> dict[str, Any]:
+def report_of(fault: Fault, text: str, lacks: str = "") -> dict[str, Any]:
     """Return the report of a fault where no executor ran, or its end is unknown."""
-    return {"fault": fault.value, "code": FAULTS[fault].code, "text": text}
+    report = {"fault": fault.value, "code": FAULTS[fault].code, "text": text}
+    if lacks:
+        report["lacks"] = lacks
+    return report
 
 
 def hand_back_in(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
+from accordance.domain.answering import CHOICES, AnswerWord
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_review import PlanEvent
@@ -23,6 +26,7 @@ from accordance.work.inputs import (
 )
 from accordance.work.landing import is_behind
 from accordance.work.person_answers import (
+    AlreadyAnswered,
     EmptyAnswer,
     GoalWaits,
     NeedsChoice,
@@ -32,6 +36,13 @@ from accordance.work.person_answers import (
     Upload,
 )
 from accordance.work.reviewing import approve_product
+
+_WORDS: Final[Mapping[str, str]] = {
+    "approve": "approved",
+    "give_up": "given up",
+    "go_on": "go on",
+}
+"""The parts of an answer that say all by being there."""
 
 
 def answer(
@@ -71,8 +82,35 @@ def _open_question(tx: Transaction, question_id: str) -> QuestionRecord:
 
     question = questions[0]
     if question.answered_at is not None:
-        raise Conflict(f"question {question_id} was answered at {question.answered_at}")
+        raise AlreadyAnswered(how_answered(question))
     return question
+
+
+def how_answered(question: QuestionRecord) -> str:
+    """Say who answered a question, when, and what."""
+    answer = dict(question.answer or {})
+    by = answer.pop("by", None)
+    closed_by = answer.pop("closed_by", None)
+    at = (question.answered_at or "")[:19].replace("T", " ")
+    moment = f"on {at} UTC"
+    if closed_by is not None:
+        return f"question {question.question_id} was closed {moment} ({closed_by})"
+
+    said = [_said(name, value) for name, value in answer.items()]
+    who = by or "a person"
+    what = f": {', '.join(said)}" if said else ""
+    return f"question {question.question_id} was answered by {who} {moment}{what}"
+
+
+def _said(name: str, value: object) -> str:
+    """One part of an answer, in words."""
+    if name == "yes":
+        return "yes" if value else "no"
+    if value is True:
+        return _WORDS.get(name, name)
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
+    return str(value)
 
 
 def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
@@ -95,11 +133,24 @@ def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
                     way_out="requeue or drop that part, or give the goal up",
                 )
         case _:
-            if not (reply.text or reply.files or reply.give_up or reply.approve):
-                raise EmptyAnswer(
-                    f"{question_id}: the answer is empty",
-                    way_out="say something, add a file, approve or give up",
-                )
+            _check_word(question, reply)
+
+
+def _check_word(question: QuestionRecord, reply: PersonAnswer) -> None:
+    """Refuse an answer that the table of choices does not have."""
+    words = [choice.word for choice in CHOICES[question.kind]]
+    way_out = f"answer with one of: {', '.join(dict.fromkeys(words))}"
+    word = reply.word
+    if word is None:
+        raise EmptyAnswer(
+            f"{question.question_id}: the answer is empty", way_out=way_out
+        )
+
+    is_to_go_on = word is AnswerWord.RETRY and AnswerWord.RESUME in words
+    if word not in words and not is_to_go_on:
+        raise UnfitAnswer(
+            f"{question.question_id}: {word} does not answer it", way_out=way_out
+        )
 
 
 def _check_choice(question: QuestionRecord, reply: PersonAnswer) -> None:
@@ -122,6 +173,7 @@ def _close(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> No
         "choose": reply.choose,
         "approve": reply.approve,
         "give_up": reply.give_up,
+        "go_on": reply.go_on,
     }
     written = {
         key: value for key, value in content.items() if value not in (None, False, [])

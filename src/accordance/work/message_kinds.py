@@ -136,7 +136,8 @@ def _judge_fault(raw: bytes, grounds: Grounds) -> JudgedMessage:
     history = case_in(grounds.case["task"])
     is_of_review = "product" in grounds.case
     rule = rule_review_fault if is_of_review else rule_fault
-    ruling = rule(fault, text, history, grounds.rules.fuses)
+    lacks = str(report.get("lacks", ""))
+    ruling = rule(fault, text, history, grounds.rules.fuses, lacks)
 
     violation = Violation("no_message", "$", "a message", text)
     return JudgedMessage(Rejected((violation,), 1), ruling)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accordance.errors import AccordanceError
+from accordance.domain.answering import AnswerWord, ReadAnswer
+from accordance.errors import AccordanceError, Conflict
 
 
 class UnfitAnswer(AccordanceError):
@@ -37,6 +38,12 @@ class EmptyAnswer(UnfitAnswer):
     code = "empty-answer"
 
 
+class AlreadyAnswered(Conflict):
+    """The question was answered before."""
+
+    code = "already-answered"
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """A file that a person hands over: its name and its content."""
@@ -61,3 +68,37 @@ class PersonAnswer:
     choose: str | None = None
     approve: bool = False
     give_up: bool = False
+    go_on: bool = False  # try it again, or resume it, without a word
+
+    @property
+    def word(self) -> AnswerWord | None:
+        """The word for it; None if it says nothing."""
+        given = {
+            AnswerWord.GIVE_UP: self.give_up,
+            AnswerWord.APPROVE: self.approve,
+            AnswerWord.YES: self.yes is True,
+            AnswerWord.NO: self.yes is False,
+            AnswerWord.CHOOSE: self.choose is not None,
+            AnswerWord.FILE: bool(self.files),
+            AnswerWord.TEXT: bool(self.text),
+            AnswerWord.RETRY: self.go_on,
+        }
+        return next((word for word, is_given in given.items() if is_given), None)
+
+
+def person_answer(read: ReadAnswer, *, by: str) -> PersonAnswer:
+    """Return the answer of a person who wrote a line."""
+    value = read.value
+    match read.word:
+        case AnswerWord.GIVE_UP:
+            return PersonAnswer(by=by, give_up=True)
+        case AnswerWord.APPROVE:
+            return PersonAnswer(by=by, approve=True)
+        case AnswerWord.YES | AnswerWord.NO:
+            return PersonAnswer(by=by, yes=read.word is AnswerWord.YES)
+        case AnswerWord.CHOOSE:
+            return PersonAnswer(by=by, choose=value)
+        case AnswerWord.RETRY | AnswerWord.RESUME:
+            return PersonAnswer(by=by, go_on=True)
+        case _:
+            return PersonAnswer(by=by, text=value)

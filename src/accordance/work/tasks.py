@@ -72,11 +72,21 @@ def release(
 # -- what a person does
 
 
-def retry(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
-    """Give a failed or blocked task another chance."""
+def retry(
+    ledger: Ledger,
+    task_id: str,
+    *,
+    by: str,
+    reason: str | None = None,
+    seen_at: str | None = None,
+) -> TaskRecord:
+    """Give a failed or blocked task another chance.
+
+    With `seen_at`, only if it has not changed since. Raises Conflict.
+    """
     with ledger.write() as tx:
-        locked_task(tx, task_id)
-        tx.happen(task_id, Event.GRANTED, why={"by": by})
+        _unchanged_task(tx, task_id, seen_at)
+        tx.happen(task_id, Event.GRANTED, why=_why(by, reason))
         return tx.task(task_id)
 
 
@@ -87,14 +97,17 @@ def cancel(
     by: str,
     excuse: bool = False,
     cascade: bool = False,
+    reason: str | None = None,
+    seen_at: str | None = None,
 ) -> tuple[str, ...]:
     """Cancel a task and what belongs only to it; return the tasks cancelled along.
 
     Tasks that wait for it would wait for ever. So either they are cancelled too
-    (`cascade`), or they go on without it (`excuse`). Raises TasksWait.
+    (`cascade`), or they go on without it (`excuse`). Raises TasksWait, and Conflict if
+    it has changed since `seen_at`.
     """
     with ledger.write() as tx:
-        locked_task(tx, task_id)
+        _unchanged_task(tx, task_id, seen_at)
         waiting = left_hanging(tx, task_id)
         if waiting and not (excuse or cascade):
             raise TasksWait(
@@ -103,7 +116,7 @@ def cancel(
             )
 
         along = waiting if cascade else ()
-        tx.cancel(task_id, excuse=excuse, along=along, why={"by": by})
+        tx.cancel(task_id, excuse=excuse, along=along, why=_why(by, reason))
         return along
 
 
@@ -112,11 +125,21 @@ def _first_names(task_ids: tuple[str, ...]) -> str:
     return f"{names} ..." if len(task_ids) > _MAX_NAMES else names
 
 
-def requeue(ledger: Ledger, task_id: str, *, by: str) -> TaskRecord:
-    """Take a task out of the dead letters and give it another chance."""
+def requeue(
+    ledger: Ledger,
+    task_id: str,
+    *,
+    by: str,
+    reason: str | None = None,
+    seen_at: str | None = None,
+) -> TaskRecord:
+    """Take a task out of the dead letters and give it another chance.
+
+    With `seen_at`, only if it has not changed since. Raises Conflict.
+    """
     with ledger.write() as tx:
-        locked_task(tx, task_id)
-        tx.happen(task_id, Event.REQUEUED, why={"by": by})
+        _unchanged_task(tx, task_id, seen_at)
+        tx.happen(task_id, Event.REQUEUED, why=_why(by, reason))
         return tx.task(task_id)
 
 
@@ -149,6 +172,21 @@ def locked_task(tx: Transaction, task_id: str) -> TaskRecord:
     """Lock the plan of a task; return the task as it is then."""
     tx.lock(tx.task(task_id).plan_id)
     return tx.task(task_id)
+
+
+def _unchanged_task(tx: Transaction, task_id: str, seen_at: str | None) -> TaskRecord:
+    """Lock the plan of a task; return the task, if it has not changed since then."""
+    task = locked_task(tx, task_id)
+    if seen_at not in (None, task.updated_at):
+        raise Conflict(
+            f"task {task_id} has changed meanwhile: it is {task.progress.state} now"
+        )
+    return task
+
+
+def _why(by: str, reason: str | None) -> dict[str, str]:
+    """Who acts, and why if they say so."""
+    return {"by": by, "reason": reason} if reason else {"by": by}
 
 
 def _task_of_holder(

@@ -178,6 +178,10 @@ def test_an_old_ledger_gets_numbers(place: str, tmp_path: Path) -> None:
     two_plans(Project(ledger, Home(tmp_path), clock))
     with ledger.engine.begin() as connection:
         for statement in (
+            "DROP INDEX ix_questions_cause",
+            "DROP INDEX ix_questions_number",
+            "ALTER TABLE questions DROP COLUMN cause",
+            "ALTER TABLE questions DROP COLUMN number",
             "DROP INDEX ix_questions_asked",
             "DROP INDEX ix_questions_open",
             "CREATE INDEX ix_questions_open ON questions (answered_at, asked_at)",

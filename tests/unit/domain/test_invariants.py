@@ -37,7 +37,15 @@ LEAVES = {
     State.ABANDONED: frozenset((Event.CHOSEN,)),
     State.DEAD_LETTER: frozenset((Event.REQUEUED, Event.DROPPED)),
     State.BLOCKED: frozenset(
-        (Event.ANSWERED, Event.GRANTED, Event.VOUCHED, Event.DROPPED, Event.BURIED)
+        (
+            Event.ANSWERED,
+            Event.GRANTED,
+            Event.CAUSE_GONE,
+            Event.REVIEW_CAUSE_GONE,
+            Event.VOUCHED,
+            Event.DROPPED,
+            Event.BURIED,
+        )
     ),
 }
 """The only ways out of states that stay."""

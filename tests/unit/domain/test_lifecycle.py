@@ -51,6 +51,8 @@ def test_what_must_hold() -> None:
     assert set(LIFECYCLE[State.BLOCKED]) == {
         Event.ANSWERED,
         Event.GRANTED,
+        Event.CAUSE_GONE,
+        Event.REVIEW_CAUSE_GONE,
         Event.VOUCHED,
         Event.DROPPED,
         Event.BURIED,

@@ -143,7 +143,7 @@ def test_actions(message: Message, case: TaskHistory, expected: Expected) -> Non
                 "STALLED",
                 "ESCALATE",
                 "BELOW_FLOOR",
-                "--approve",
+                "Approving takes the answer",
                 QuestionKind.DECISION,
                 Waiting.EXTERNAL,
             ),

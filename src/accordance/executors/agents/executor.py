@@ -37,6 +37,7 @@ from accordance.executors.agents.opencode import Opencode
 from accordance.executors.agents.outcome import AgentOutcome
 from accordance.executors.agents.relay import SOCKET, Endpoint, relaying
 from accordance.executors.agents.submit_tool import SubmitTool
+from accordance.executors.endpoints import lacking_endpoint
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.opinion import Opinion, by_contract
 from accordance.executors.pricing import pricing
@@ -62,9 +63,9 @@ _PYTHON_SOURCE: Final = (os.path.realpath(sys.executable), "-I", "-S", "-c")
 class _CannotStart(Exception):
     """A run that is missing something, with its outcome."""
 
-    def __init__(self, fault: Fault, text: str) -> None:
+    def __init__(self, fault: Fault, text: str, lacks: str = "") -> None:
         super().__init__(text)
-        self.outcome = RunOutcome(fault=fault, text=text)
+        self.outcome = RunOutcome(fault=fault, text=text, lacks=lacks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,15 @@ class AgentExecutor:
         except (WorkspaceError, OSError) as error:
             return cannot_run(error)
 
+    def why_not_start(self) -> RunOutcome | None:
+        """Return how a run would end for want of a program or a key."""
+        try:
+            self._installed()
+            self._endpoint(AGENTS[self.spec.kind])
+        except _CannotStart as error:
+            return error.outcome
+        return None
+
     def _installed(self) -> InstalledAgent:
         kind = self.spec.kind
         binary = self.spec.binary
@@ -109,7 +119,9 @@ class AgentExecutor:
 
         problem = f"{binary} is not a program" if binary else f"{kind} was not found"
         remedy = f"install it with `npm install --prefix .agents {PACKAGES[kind]}`"
-        raise _CannotStart(Fault.NOT_INSTALLED, f"{problem}; {remedy}")
+        raise _CannotStart(
+            Fault.NOT_INSTALLED, f"{problem}; {remedy}", lacks=binary or kind
+        )
 
     def _model(self, assignment: Assignment) -> str:
         model = assignment.model or self.spec.model
@@ -129,7 +141,7 @@ class AgentExecutor:
         needs_key = bool(self.spec.key_env) or not self.spec.base_url
         if needs_key:
             text = f"the environment variable {variable} is not set"
-            raise _CannotStart(Fault.KEY_MISSING, text)
+            raise _CannotStart(Fault.KEY_MISSING, text, lacks=variable)
         return Endpoint(url)
 
 
@@ -200,7 +212,9 @@ class _AgentRun:
             calls=calls,
             started=started,
         )
-        return withhold(outcome.produced(), endpoint.key)
+        produced = outcome.produced()
+        lacks = lacking_endpoint(produced.fault, endpoint.url)
+        return withhold(replace(produced, lacks=lacks), endpoint.key)
 
     def _opinion(self, raw: bytes) -> Opinion:
         if self.assignment.opinion is not None:

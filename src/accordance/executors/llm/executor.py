@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
+from accordance.executors.endpoints import endpoint_of, lacking_endpoint
 from accordance.executors.llm.model_conversation import ModelConversation
 from accordance.executors.llm.models import CannotBegin, key_for, open_model
 from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
@@ -30,6 +31,14 @@ class LlmExecutor:
 
     spec: LlmSpec
 
+    def why_not_start(self) -> RunOutcome | None:
+        """Return how a run would end for want of a key."""
+        try:
+            key_for(self.spec)
+        except CannotBegin as error:
+            return _without_key(error)
+        return None
+
     def run(self, assignment: Assignment, limits: RunLimits) -> RunOutcome:
         """Ask until the message is good, the re-asks are used up, or a call fails."""
         name = assignment.model or self.spec.model
@@ -37,7 +46,7 @@ class LlmExecutor:
             key = key_for(self.spec)
             model = open_model(self.spec, name, key)
         except CannotBegin as error:
-            return RunOutcome(fault=error.fault, text=str(error))
+            return _without_key(error)
 
         started = time.monotonic()
         conversation = ModelConversation(self.spec, assignment, limits, name, key)
@@ -49,8 +58,13 @@ class LlmExecutor:
             spending=conversation.spent,
             seen=tuple(conversation.seen),
             duration_ms=round(seconds * 1000),
+            lacks=lacking_endpoint(produced.fault, endpoint_of(self.spec)),
         )
         return withhold(produced, key)
+
+
+def _without_key(error: CannotBegin) -> RunOutcome:
+    return RunOutcome(fault=error.fault, text=str(error), lacks=error.lacks)
 
 
 async def _bounded(

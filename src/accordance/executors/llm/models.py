@@ -29,9 +29,10 @@ class CannotBegin(AccordanceError):
 
     code = "cannot-begin"
 
-    def __init__(self, fault: Fault, text: str) -> None:
+    def __init__(self, fault: Fault, text: str, lacks: str = "") -> None:
         super().__init__(text)
         self.fault = fault
+        self.lacks = lacks
 
 
 def key_for(spec: LlmSpec) -> str:
@@ -48,6 +49,7 @@ def key_for(spec: LlmSpec) -> str:
     raise CannotBegin(
         Fault.KEY_MISSING,
         f"the environment variable {name} is not set; set it to the key",
+        lacks=name,
     )
 
 

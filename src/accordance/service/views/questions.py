@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from accordance.domain.answering import AnswerChoice, reason_of
+from accordance.domain.outside_causes import cause_from
 from accordance.domain.records import QuestionRecord
 from accordance.service.views.base import PageView, View
+
+
+class ChoiceView(View):
+    """A possible answer, and what it leads to."""
+
+    answer: str  # its word; `text` and `file` stand for a text and a file
+    leads_to: str
+    options: tuple[str, ...]  # one of which has to be chosen, if there are any
 
 
 class QuestionView(View):
     """A question, and its answer once there is one."""
 
     question_id: str
+    number: int | None  # None: it was asked before questions had numbers
     plan_id: str
     task_id: str | None
     kind: str
@@ -20,17 +32,41 @@ class QuestionView(View):
     asked_at: str
     answered_at: str | None
     answer: dict[str, Any] | None
+    reason_code: str
+    reason: str  # in a sentence, without the code
+    cause: str | None  # outside the task; it goes on by itself once that is gone
 
     @property
     def is_open(self) -> bool:
         """Whether it waits for an answer."""
         return self.answered_at is None
 
+    @property
+    def name(self) -> str:
+        """The shortest name it has for a person."""
+        return self.question_id if self.number is None else str(self.number)
+
+    @property
+    def waits_for_key(self) -> bool:
+        """Whether it waits for a key, and for nothing that a person could say."""
+        return self.is_open and self.reason_code == "PERMISSION_DENIED"
+
+
+class AskedView(QuestionView):
+    """A question with everything that is needed to answer it."""
+
+    task_title: str | None
+    plan_title: str
+    since: str
+    alike: int  # further tasks of the plan that wait for the same cause
+    mend: str | None  # what ends the cause, if it lies outside the task
+    choices: tuple[ChoiceView, ...]
+
 
 class QuestionPageView(PageView):
     """A page of questions."""
 
-    items: tuple[QuestionView, ...]
+    items: tuple[AskedView, ...]
 
 
 class AnsweredView(View):
@@ -45,14 +81,50 @@ class AnsweredView(View):
 
 def question_view(question: QuestionRecord) -> QuestionView:
     """Show a question."""
-    return QuestionView(
-        question_id=question.question_id,
-        plan_id=question.plan_id,
-        task_id=question.task_id,
-        kind=question.kind,
-        text=question.text,
-        details=dict(question.details),
-        asked_at=question.asked_at,
-        answered_at=question.answered_at,
-        answer=None if question.answer is None else dict(question.answer),
+    return QuestionView(**question_fields(question))
+
+
+def question_fields(question: QuestionRecord) -> dict[str, Any]:
+    """What every view of a question shows."""
+    reason = reason_of(question.kind, question.text, question.details)
+    return {
+        "question_id": question.question_id,
+        "number": question.number,
+        "plan_id": question.plan_id,
+        "task_id": question.task_id,
+        "kind": question.kind,
+        "text": question.text,
+        "details": dict(question.details),
+        "asked_at": question.asked_at,
+        "answered_at": question.answered_at,
+        "answer": None if question.answer is None else dict(question.answer),
+        "reason_code": reason.code,
+        "reason": reason.sentence,
+        "cause": question.cause,
+    }
+
+
+def asked_view(
+    question: QuestionRecord,
+    *,
+    task_title: str | None,
+    plan_title: str,
+    alike: int,
+    choices: Iterable[AnswerChoice],
+) -> AskedView:
+    """Show a question with everything that is needed to answer it."""
+    cause = cause_from(question.cause)
+    return AskedView(
+        **question_fields(question),
+        task_title=task_title,
+        plan_title=plan_title,
+        since=question.asked_at,
+        alike=alike,
+        mend=None if cause is None else cause.mend,
+        choices=tuple(
+            ChoiceView(
+                answer=choice.word, leads_to=choice.leads_to, options=choice.options
+            )
+            for choice in choices
+        ),
     )

@@ -64,6 +64,17 @@ class AttemptView(View):
     answer: AnswerView
 
 
+class CauseView(View):
+    """A cause outside that tasks waited for when a run started."""
+
+    fault: str
+    lacks: str
+    mend: str
+    is_gone: bool  # then its tasks go on
+    obstacle: str | None  # what still stands in their way
+    tasks: tuple[str, ...]
+
+
 class DeliverableView(View):
     """An approved product."""
 
