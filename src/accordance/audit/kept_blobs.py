@@ -9,7 +9,7 @@ from typing import Any
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.store.ledger import Transaction
 from accordance.work.contracts_for import HELD_TO
 from accordance.work.run_log import MODEL_ANSWER, PLAN_WRITTEN, PROMPTED, RAN

@@ -14,7 +14,7 @@ from accordance.contracts.violation import Rejected
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event, State, Waiting
 from accordance.domain.plan import plan_graph
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.domain.progress import NodeMove, PlanInMemory, begin
 from accordance.domain.records import PlanRecord, Rules
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction

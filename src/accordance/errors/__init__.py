@@ -42,6 +42,9 @@ AccordanceError
 +-- Conflict                   another process was first, or it is too late
 |   +-- AttemptJudged          there is a bundle of that attempt already
 |   +-- TasksWait              others wait for a task that is to be cancelled
+|   +-- UnfitPlanState         it does not fit the state that a plan is in
+|   +-- PlanArchived           nothing can happen to an archived plan
+|   +-- PlanChanged            the plan was amended since it was looked at
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
@@ -127,7 +130,10 @@ from accordance.errors.work import (
     GateNotRun,
     IllegalTransition,
     InvalidTerms,
+    PlanArchived,
+    PlanChanged,
     TasksWait,
+    UnfitPlanState,
 )
 
 __all__ = [
@@ -173,7 +179,10 @@ __all__ = [
     "NotAccepted",
     "NotFound",
     "OwnWork",
+    "PlanArchived",
+    "PlanChanged",
     "TasksWait",
+    "UnfitPlanState",
     "UnknownAgent",
     "UnknownCode",
     "UnknownContract",

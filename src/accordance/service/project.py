@@ -95,10 +95,11 @@ def find_plan(tx: Transaction, name: str | None) -> PlanRecord:
 
 
 def _newest_plan(tx: Transaction) -> PlanRecord:
-    plans = tx.plans()
-    if not plans:
-        raise NoPlan
-    return plans[0]
+    """The newest plan that is not archived."""
+    for plan in tx.plans():
+        if plan.archived_at is None:
+            return plan
+    raise NoPlan
 
 
 def plan_id_of(project: Project, name: str | None) -> str:

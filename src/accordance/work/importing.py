@@ -14,7 +14,11 @@ from accordance.contracts.context import ROLES
 from accordance.contracts.violation import Notice, Repair
 from accordance.domain.chain import canonical
 from accordance.domain.plan import PlanGraph, plan_graph
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import (
+    PLAN_LIFECYCLE,
+    PlanEvent,
+    PlanState,
+)
 from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind
@@ -110,7 +114,9 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         _record_import(tx, plan, record, source)
         _ask_for_confirmations(tx, plan)
         also(tx)
-        if waived_by is not None:
+        if waived_by is None:
+            tx.ask_for_review(record.plan_id)
+        else:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
 
@@ -182,10 +188,17 @@ def _plan_record(plan: Plan, document: str, rules: Rules, now: str) -> PlanRecor
 
 def _next_revision(record: PlanRecord, old: PlanRecord) -> PlanRecord:
     """The record of a plan that replaces an earlier revision. Raises Conflict."""
-    if old.state is PlanState.ACTIVE or old.run_started_at is not None:
+    is_over = old.state is PlanState.CANCELLED or old.archived_at is not None
+    if is_over:
+        raise Conflict(
+            f"plan {old.plan_id} is over and cannot be replaced;"
+            " give the new plan its own plan_id"
+        )
+    may_be_replaced = PlanEvent.IMPORTED in PLAN_LIFECYCLE[old.state]
+    if not may_be_replaced or old.run_started_at is not None:
         raise Conflict(
             f"plan {old.plan_id} is already running and cannot be replaced;"
-            " give the new plan its own plan_id"
+            " amend it, or give the new plan its own plan_id"
         )
     return replace(
         record,

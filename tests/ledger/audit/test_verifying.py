@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.work.run_log import LEFT_ALONE
 from tests.ledger.project import Project, asking, failing, product
 from tests.messages import PLAN, changed, edge, node, plan, requirement

@@ -13,7 +13,7 @@ from accordance import Accepted, check
 from accordance.cli.main import run
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
 from accordance.errors import Conflict, NotFound
 from accordance.work.importing import Source, UnfitPlan, import_plan

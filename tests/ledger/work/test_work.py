@@ -21,6 +21,7 @@ from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.work.arrivals import TaskUnnamed
 from accordance.work.intake import submit
 from accordance.work.lease_times import LEASE_SECONDS
+from accordance.work.plan_life import resume
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
 from accordance.work.taking import NoTaskReason, Taken, take_next
@@ -30,7 +31,6 @@ from accordance.work.tasks import (
     extend,
     release,
     requeue,
-    resume,
     retry,
 )
 from tests.ledger.project import Project, asking, encoded, failing, idle, product

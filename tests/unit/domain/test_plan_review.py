@@ -9,13 +9,13 @@ import pytest
 
 from accordance import Accepted, Rejected, check_value
 from accordance.domain.fuses import Fuses
-from accordance.domain.plan_review import (
+from accordance.domain.plan_lifecycle import (
     PLAN_LIFECYCLE,
     PlanEvent,
     PlanState,
     next_plan_state,
-    rule_plan_review,
 )
+from accordance.domain.plan_review import rule_plan_review
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import IllegalTransition
 from tests.reviews import plan_review
