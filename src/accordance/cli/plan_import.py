@@ -21,6 +21,7 @@ from accordance.cli.ledger_commands import (
 from accordance.cli.reading import read_bounded
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.plan_lifecycle import PlanState
 
 if TYPE_CHECKING:
     from accordance.contracts.catalogue.plan import Plan
@@ -62,8 +63,8 @@ def import_(
     """Bring a plan into the ledger, and write it, normalised, to tasks/plan.json.
 
     Importing the same plan again changes nothing. No task begins before the plan is
-    reviewed (`plan review`), unless --no-review is given. A plan that breaks its
-    contract is reported as by `accordance check`, with exit code 1.
+    approved (`plan approve`, or `plan review` by an agent), unless --no-review is given.
+    A plan that breaks its contract is reported as by `accordance check`, with exit code 1.
     """
     from accordance.project.home import find_home
     from accordance.service import plan_intake
@@ -138,6 +139,8 @@ def _print_imported(
     again = "" if view.is_new else "  (as before)"
     print_line(f"{view.plan_id}  {view.title}: {view.nodes} nodes, {view.state}{again}")
     _print_notes(result)
+    if view.state is PlanState.IN_REVIEW:
+        print_line("  next: `accordance plan approve`, or `plan return --reason TEXT`")
 
 
 def _print_notes(result: Accepted[Plan]) -> None:

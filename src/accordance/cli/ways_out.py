@@ -25,6 +25,7 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "needs-confirmation": "--yes or --no",
         "no-earlier-copy": "--base COPY",
         "no-executor": "--executor NAME",
+        "plan-archived": "`accordance plan archive --undo PLAN`",
         "no-plan": "`accordance plan import FILE` brings one",
         "no-model": "--model NAME",
         "product-unnamed": "--artifact",
@@ -41,7 +42,8 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType(
     {
         "ELSEWHERE": "`accordance task next`",
         "HELD": "`accordance inbox list`",
-        "IN_REVIEW": "`accordance plan review`",
+        "IN_REVIEW": "`accordance plan approve`, `accordance plan return`",
+        "PAUSED": "`accordance plan resume`",
         "NO_PLAN": "`accordance plan import`",
         "OTHERS": "--any",
         "OWN_WORK": "--worker NAME",
