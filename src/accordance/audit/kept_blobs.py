@@ -64,7 +64,7 @@ def _blobs_named_by(entry: ChainEntry) -> Iterator[tuple[str, str]]:
         yield str(payload.get("answer")), "the answer of a model"
     elif entry.kind == RAN and "report" in payload:
         yield str(payload["report"]), "the report of a run"
-    elif entry.kind == PlanEvent.IMPORTED:
+    elif entry.kind in (PlanEvent.IMPORTED, PlanEvent.AMENDED):
         for key in ("raw", "reading"):
             if key in payload:
                 yield str(payload[key]), "what the plan was read from"

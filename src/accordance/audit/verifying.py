@@ -21,6 +21,7 @@ from accordance.audit.messages import (
     verify_verdicts,
 )
 from accordance.audit.numbers import verify_numbers
+from accordance.audit.plan_states import PlanStates
 from accordance.audit.replaying import AttemptContracts, PlanReplay
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.settling import JUDGED
@@ -118,6 +119,7 @@ class _PlanAudit:
         self._plan_id = plan_id
         self._rows = Rows(self.findings)
         self._replay = PlanReplay(tx, self.findings, self._rows)
+        self._states = PlanStates(self.findings)
         self._blobs = NamedBlobs(tx, self.findings)
         self._contracts = AttemptContracts()
         self._hashes: dict[int, str] = {}
@@ -136,6 +138,7 @@ class _PlanAudit:
     def _see(self, entry: ChainEntry) -> None:
         try:
             self._replay.see(entry)
+            self._states.see(entry)
             self._blobs.see(entry)
             self._contracts.see(entry)
         except UNREADABLE:
@@ -161,17 +164,20 @@ class _PlanAudit:
         """Recompute the states, messages, changes and verdicts of the plan."""
         tx, findings = self._tx, self.findings
         compare_head(plan, self._hashes, findings)
+        self._states.compare(plan)
+        revisions = self._replay.revisions
 
         with _readable("tasks", findings):
             self._replay.compare(plan)
 
         with _readable("messages", findings):
             announced = self._announced["MESSAGE"] | self._announced["MESSAGE_REFUSED"]
-            rules, contracts = self._replay.rules, self._contracts.by_attempt
-            verify_messages(tx, plan, announced, rules, contracts, findings)
+            contracts = self._contracts.by_attempt
+            verify_messages(tx, plan, announced, revisions, contracts, findings)
 
         with _readable("changes", findings):
-            verify_changes(tx, plan, self._announced[JUDGED], root, findings)
+            judged = self._announced[JUDGED]
+            verify_changes(tx, plan, judged, revisions, root, findings)
 
         with _readable("verdicts", findings):
             announced = self._announced["VERDICT"]

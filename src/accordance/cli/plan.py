@@ -1,4 +1,4 @@
-"""`accordance plan`: import, review, watch, draw and export plans."""
+"""`accordance plan`: import, approve, amend, watch, draw and export plans."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
+from accordance.cli.plan_amend import amend
 from accordance.cli.plan_approval import approve, return_
 from accordance.cli.plan_import import import_, report_rejected_plan
 from accordance.cli.plan_life import archive, cancel, pause, resume
@@ -48,7 +49,7 @@ _PLAN_FIELDS = (
 
 @click.group(name="plan")
 def command() -> None:
-    """Import, review, watch, draw and export plans."""
+    """Import, approve, amend, pause, watch, draw and export plans."""
 
 
 command.add_command(import_)
@@ -56,6 +57,7 @@ command.add_command(create)
 command.add_command(plan_prompt)
 command.add_command(approve)
 command.add_command(return_)
+command.add_command(amend)
 command.add_command(pause)
 command.add_command(resume)
 command.add_command(cancel)

@@ -76,7 +76,7 @@ def import_(
     if isinstance(result, Rejected):
         return report_rejected_plan(file, raw, result)
 
-    rules = plan_intake.rules_for(home, _fuses(fuses))
+    rules = plan_intake.rules_for(home, fuses_from_options(fuses))
     if dry_run:
         _print_preview(plan_intake.preview_import(result), result, as_json)
         return Exit.OK
@@ -103,8 +103,8 @@ def report_rejected_plan(file: str, raw: bytes, result: Rejected) -> int:
     return Exit.REJECTED
 
 
-def _fuses(options: tuple[str, ...]) -> dict[str, object]:
-    """The fuses that were set by options."""
+def fuses_from_options(options: tuple[str, ...]) -> dict[str, object]:
+    """The fuses that were set by options. Raises Failure."""
     fuses: dict[str, object] = {}
     for option in options:
         name, _, value = option.partition("=")

@@ -39,7 +39,7 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
 
     With a project, its tasks that change a repository are checked too.
     """
-    roles = None if home is None else _roles(home)
+    roles = None if home is None else roles_of(home)
     with _collector_paused():
         try:
             message = parse_object(raw, Limits(max_bytes=LARGEST_PLAN))
@@ -71,7 +71,8 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _roles(home: Home) -> tuple[str, ...]:
+def roles_of(home: Home) -> tuple[str, ...]:
+    """Return the roles that tasks of a project may name."""
     return tuple(gateway_of(home.settings(), home.root).roles)
 
 
@@ -121,7 +122,7 @@ def import_plan(
             rules,
             source=importing.Source(raw, accepted.repairs, accepted.warnings),
             waived_by=waived_by,
-            roles=_roles(project.home),
+            roles=roles_of(project.home),
             watch=watch,
         )
     write_file(project.home.plan_file, imported.document)

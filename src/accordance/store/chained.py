@@ -28,7 +28,12 @@ from accordance.store.seals import (
     sealed_columns,
     seals,
 )
-from accordance.store.storage import MAKES_WAY, AnyRecord, Storage
+from accordance.store.storage import (
+    MAKES_WAY,
+    AmendedRows,
+    AnyRecord,
+    Storage,
+)
 from accordance.store.tables import PLANS, TASK_NODES
 
 _WrittenRow: TypeAlias = tuple[Table, Values]
@@ -191,6 +196,16 @@ class ChainedStorage(Storage):
         for key, (table, values) in list(written.rows.items()):
             if table in MAKES_WAY and values[_place_of_plan(table)] == plan_id:
                 del written.rows[key]
+
+    def _amends(self, amended: AmendedRows) -> None:
+        """Note which rows an amendment writes, and which it takes away."""
+        written = self.written
+        for task_id in amended.removed_tasks:
+            written.tasks.pop(task_id, None)
+        for node in amended.nodes:
+            written.tasks[node.task.task_id] = None
+        for requirement in amended.requirements:
+            self._wrote(requirement)
 
 
 @cache

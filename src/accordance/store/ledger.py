@@ -31,6 +31,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
 from accordance.store.chained import ChainedStorage
+from accordance.store.storage import AmendedRows
 
 INPUTS_CHANGED: Final = "INPUTS_CHANGED"
 CANCELLED: Final = "CANCELLED"
@@ -177,6 +178,27 @@ class Transaction(ChainedStorage, ABC):
             self.ask_for_review(plan_id)
         elif was_in_review and not is_in_review:
             self.close_questions_of_plan(plan_id, event, QuestionKind.APPROVAL)
+
+    def amend_plan(
+        self,
+        rows: AmendedRows,
+        changes: Iterable[NodeMove],
+        payload: Payload,
+        **fields: object,
+    ) -> None:
+        """Let an amendment happen to a plan, with all that follows from it.
+
+        `rows` are as they are then, `fields` those of the plan that change. Raises
+        IllegalTransition; then nothing has changed.
+        """
+        plan_id = rows.plan_id
+        before = self.plan(plan_id).state
+        state = next_plan_state(before, PlanEvent.AMENDED)
+        self.write_amended(rows)
+        self.save_plan(plan_id, state=state, **fields)
+        entry = self.record(plan_id, PlanEvent.AMENDED, None, payload)
+        self._follow(changes, entry)
+        self._keep_in_step_with_review(plan_id, before, PlanEvent.AMENDED)
 
     # -- questions to people
 

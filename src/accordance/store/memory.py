@@ -9,7 +9,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, TypeVar
@@ -32,6 +32,7 @@ from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
+from accordance.store.memory_contents import Contents, key_of_record
 from accordance.store.memory_filtering import fits
 from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
@@ -42,7 +43,7 @@ from accordance.store.rows import (
     task_row,
 )
 from accordance.store.seals import Values, as_stored
-from accordance.store.storage import AnyRecord, EdgeRow, NodeRow, R
+from accordance.store.storage import AmendedRows, AnyRecord, EdgeRow, NodeRow, R
 from accordance.store.tables import (
     COUNTERS,
     EVENT_COUNTER,
@@ -57,28 +58,10 @@ _MAKING_WAY: Final = ("RequirementRecord", "EvidenceRecord", "QuestionRecord")
 """Records that a plan which is imported anew begins without."""
 
 
-@dataclass
-class _Contents:
-    blobs: dict[str, bytes] = field(default_factory=dict)
-    plans: dict[str, PlanRecord] = field(default_factory=dict)
-    nodes: dict[str, PlanNode] = field(default_factory=dict)
-    tasks: dict[str, TaskRecord] = field(default_factory=dict)
-    entries: dict[str, tuple[ChainEntry, ...]] = field(default_factory=dict)
-    records: dict[tuple[object, ...], Any] = field(default_factory=dict)
-    rows: dict[str, NodeRow] = field(default_factory=dict)  # tasks as they began
-    edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
-    ledger: dict[int, ChainEntry] = field(default_factory=dict)
-    numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
-
-    def copy(self) -> _Contents:
-        copies = [dict(getattr(self, name)) for name in self.__dataclass_fields__]
-        return _Contents(*copies)
-
-
 class MemoryTransaction(Transaction):
     """A transaction on a copy."""
 
-    def __init__(self, contents: _Contents, now: str) -> None:
+    def __init__(self, contents: Contents, now: str) -> None:
         super().__init__(now)
         self._contents = contents
 
@@ -133,7 +116,7 @@ class MemoryTransaction(Transaction):
             contents.edges[edge.plan_id, edge.place] = edge
         contents.nodes.update(linked_nodes(new_nodes, new_edges))
         for requirement in requirements:
-            self._contents.records[_key(requirement)] = requirement
+            self._contents.records[key_of_record(requirement)] = requirement
 
     def _make_way(self, plan_id: str) -> None:
         contents = self._contents
@@ -146,6 +129,10 @@ class MemoryTransaction(Transaction):
         for key, record in list(contents.records.items()):
             if key[0] in _MAKING_WAY and record.plan_id == plan_id:
                 del contents.records[key]
+
+    def write_amended(self, amended: AmendedRows) -> None:
+        self._amends(amended)
+        self._contents.amend(amended)
 
     def node(self, task: str) -> PlanNode:
         return _get(self._contents.nodes, "task", task)
@@ -264,8 +251,8 @@ class MemoryTransaction(Transaction):
         return sorted(tasks, key=lambda task: (task.plan_id, task.place))
 
     def add(self, record: AnyRecord) -> None:
-        if _key(record) in self._contents.records:
-            raise Conflict(f"somebody else was first: {_key(record)}")
+        if key_of_record(record) in self._contents.records:
+            raise Conflict(f"somebody else was first: {key_of_record(record)}")
         self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
@@ -279,7 +266,7 @@ class MemoryTransaction(Transaction):
         return records
 
     def replace(self, record: AnyRecord) -> None:
-        self._contents.records[_key(record)] = record
+        self._contents.records[key_of_record(record)] = record
         self._wrote(record)
 
     def beside_the_record(self, task_id: str) -> dict[str, Any]:
@@ -338,11 +325,6 @@ def _get(among: dict[str, T], kind: str, name: str) -> T:
         raise NotFound(kind, name, among) from None
 
 
-def _key(record: AnyRecord) -> tuple[object, ...]:
-    names = [column.name for column in TABLES[type(record)].primary_key]
-    return (type(record).__name__, *(getattr(record, name) for name in names))
-
-
 def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
     turn = turn_of(task)
     return None if turn is None else (turn, -task.priority, task.place)
@@ -369,7 +351,7 @@ class MemoryLedger(Ledger):
 
     def __init__(self, clock: Callable[[], str]) -> None:
         self._clock = clock
-        self._contents = _Contents()
+        self._contents = Contents()
         self._changed = threading.Condition()
 
     @contextmanager

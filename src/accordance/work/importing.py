@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
@@ -89,12 +89,12 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     Raises Conflict, UnfitPlan, and InvalidTasks for coding tasks that could not be
     judged by.
     """
-    _refuse_unstorable_ids(plan)
+    refuse_unstorable_ids(plan)
     violations = check_tasks(plan, roles)
     if violations:
         raise InvalidTasks(violations)
 
-    document = _document(plan)
+    document = document_of(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
 
@@ -112,7 +112,7 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         nodes = _watched(node_rows(plan, graph, progress, tx.now), watch)
         tx.begin_plan(record, nodes, edge_rows(plan), requirement_rows(plan))
         _record_import(tx, plan, record, source)
-        _ask_for_confirmations(tx, plan)
+        ask_for_confirmations(tx, plan, plan.requirements)
         also(tx)
         if waived_by is None:
             tx.ask_for_review(record.plan_id)
@@ -127,7 +127,7 @@ def missing_inputs(plan: Plan) -> Counter[str]:
     return Counter(need.task_id for need in required)
 
 
-def _document(plan: Plan) -> bytes:
+def document_of(plan: Plan) -> bytes:
     """The plan with the keys it was sent with, normalised, a node or edge per line.
 
     It is written line by line: a plan may be large, and is in memory once already.
@@ -224,7 +224,7 @@ def _record_import(
     tx.record(record.plan_id, PlanEvent.IMPORTED, None, payload)
 
 
-def _refuse_unstorable_ids(plan: Plan) -> None:
+def refuse_unstorable_ids(plan: Plan) -> None:
     """Refuse ids with a NUL character: not every database keeps them unchanged."""
     ids = [plan.plan.plan_id]
     ids += [node.task_id for node in plan.nodes]
@@ -327,9 +327,12 @@ def _keywords(need: Requirement) -> tuple[str, ...]:
     return tuple(need.validation.filename_keywords)
 
 
-def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
+def ask_for_confirmations(
+    tx: Transaction, plan: Plan, needs: Iterable[Requirement]
+) -> None:
+    """Ask a person for the confirmations among what tasks of a plan need."""
     titles = {node.task_id: node.title for node in plan.nodes}
-    for need in plan.requirements:
+    for need in needs:
         if need.kind != "CONFIRMATION" or not need.required:
             continue
         name = json.dumps(need.name, ensure_ascii=False)
