@@ -15,6 +15,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
 from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, NotFound
 from accordance.work.importing import Source, UnfitPlan, import_plan
 from accordance.work.taking import NoTaskReason, Taken
@@ -37,7 +38,7 @@ def test_a_plan_at_its_beginning(project: Project) -> None:
     )
     assert project.states() == {"root": "PENDING", "a": "READY", "b": "PENDING"}
     assert project.take() is NoTaskReason.IN_REVIEW
-    assert project.kinds() == ["PLAN_IMPORTED"]
+    assert project.kinds() == ["PLAN_IMPORTED", "ASKED_A_PERSON"]
 
 
 def test_the_same_plan_again_changes_nothing(project: Project) -> None:
@@ -60,7 +61,7 @@ def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
             requirements=[confirm],
         )
     )
-    assert len(project.questions()) == 1
+    assert len(project.questions(QuestionKind.CONFIRMATION)) == 1
     assert project.review_plan(plan_review(60)).content["state"] == "RETURNED"
     assert project.take() is NoTaskReason.RETURNED
     found = project.imports(small_plan())
@@ -69,7 +70,7 @@ def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
         1,
         PlanState.IN_REVIEW,
     )
-    assert project.questions() == []
+    assert project.questions(QuestionKind.CONFIRMATION) == []
     assert set(project.states()) == {"root", "a", "b"}
     with project.ledger.read() as tx:
         assert tx.find(RequirementRecord, plan_id=PLAN) == []
