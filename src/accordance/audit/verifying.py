@@ -27,9 +27,10 @@ from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.settling import JUDGED
 from accordance.domain.chain import ChainEntry
 from accordance.domain.records import ArtifactRecord, PlanRecord, ReviewRecord
+from accordance.domain.tombstones import tombstone_from
 from accordance.errors import NotFound
 from accordance.store.ledger import Transaction
-from accordance.store.seals import PLAN_BEGAN
+from accordance.store.seals import PLAN_BEGAN, PLAN_DELETED
 from accordance.store.tables import TASK_EVENTS
 
 _ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED)
@@ -66,7 +67,23 @@ def _read_ledger_chain(tx: Transaction, rows: Rows, own: AuditFindings) -> set[s
         rows.see(entry)
         if entry.kind == PLAN_BEGAN:
             begun_plans.add(str(entry.payload.get("plan_id")))
+        elif entry.kind == PLAN_DELETED:
+            begun_plans.discard(str(entry.payload.get("plan_id")))
+            _read_tombstone(entry, own)
     return begun_plans
+
+
+def _read_tombstone(entry: ChainEntry, own: AuditFindings) -> None:
+    try:
+        tombstone = tombstone_from(entry.payload)
+    except UNREADABLE:
+        own.broken(f"event {entry.seq}: the tombstone of a plan cannot be read")
+        return
+    own.deleted.append(tombstone)
+    own.notices.append(
+        f"plan {tombstone.plan_id} was deleted at {entry.at[:19]}, after"
+        f" {tombstone.head.seq} events"
+    )
 
 
 def _verify_strays(tx: Transaction, findings: AuditFindings) -> None:

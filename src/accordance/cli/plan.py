@@ -20,7 +20,7 @@ from accordance.cli.list_options import list_options, tell_of_more
 from accordance.cli.plan_amend import amend
 from accordance.cli.plan_approval import approve, return_
 from accordance.cli.plan_import import import_, report_rejected_plan
-from accordance.cli.plan_life import archive, cancel, pause, resume
+from accordance.cli.plan_life import archive, cancel, delete, pause, resume
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
@@ -62,6 +62,7 @@ command.add_command(pause)
 command.add_command(resume)
 command.add_command(cancel)
 command.add_command(archive)
+command.add_command(delete)
 
 
 @command.command(name="list")

@@ -1,4 +1,4 @@
-"""`accordance plan pause`, `resume`, `cancel` and `archive`."""
+"""`accordance plan pause`, `resume`, `cancel`, `archive` and `delete`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from accordance.cli.showing import print_line
 from accordance.domain.lifecycle import State
 
 if TYPE_CHECKING:
+    from accordance.service.views.deletions import DeletionView
     from accordance.service.views.plans import PlanView
 
 reason_option = click.option("--reason", help="Why; it is kept.")
@@ -120,6 +121,70 @@ def archive(
         view = act(project, plan, by=asking_as(by))
     _print_state(view, as_json)
     return Exit.OK
+
+
+@click.command()
+@click.argument("plan")
+@click.option(
+    "--evidence",
+    type=click.Choice(("keep", "remove")),
+    help="What becomes of bundles, products, logs and blobs."
+    "  [default: by evidence_days under [retention], else keep]",
+)
+@reason_option
+@click.option("--dry-run", is_flag=True, help="Show files and bytes; change nothing.")
+@yes_option
+@by_option
+@ledger_options
+@json_option
+def delete(
+    where: Where,
+    plan: str,
+    evidence: str | None,
+    reason: str | None,
+    dry_run: bool,
+    yes: bool,
+    by: str | None,
+    as_json: bool,
+) -> int:
+    """Delete a plan that is finished, cancelled or archived.
+
+    Its tasks, messages and events leave the ledger. A tombstone with the hash of its
+    last event stays in the ledger's own chain, so that `accordance verify` still holds.
+    This cannot be undone.
+    """
+    from accordance.service import plan_deleting
+    from accordance.service.project import asking_as
+
+    removes = None if evidence is None else evidence == "remove"
+    with opened(where) as project:
+        view = plan_deleting.preview_deletion(project, plan, removes_evidence=removes)
+        if not as_json:
+            _print_deletion(view)
+        if not dry_run:
+            must_be_confirmed(f"Delete {view.title}?", yes=yes)
+            view = plan_deleting.delete_plan(
+                project,
+                view.plan_id,
+                by=asking_as(by),
+                reason=reason,
+                removes_evidence=removes,
+            )
+    if as_json:
+        print_json(view.to_json())
+    elif view.is_done:
+        print_line(f"{view.plan_id} is deleted; its last event was {view.head[:12]}")
+    return Exit.OK
+
+
+def _print_deletion(view: DeletionView) -> None:
+    print_line(f"{view.plan_id}  {view.title}  {view.state}, {view.events} events")
+    for folder in view.folders:
+        print_line(
+            f"  {view.evidence}  {folder.path}: {folder.files} files, {folder.bytes} bytes"
+        )
+    if view.blobs:
+        print_line(f"  removed  {view.blobs} blobs of the ledger")
 
 
 def _print_state(view: PlanView, as_json: bool) -> None:

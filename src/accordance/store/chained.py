@@ -197,6 +197,18 @@ class ChainedStorage(Storage):
             if table in MAKES_WAY and values[_place_of_plan(table)] == plan_id:
                 del written.rows[key]
 
+    def _forgets(self, plan_id: str) -> None:
+        """Note that nothing of a plan is left to be sealed."""
+        written = self.written
+        written.plans.pop(plan_id, None)
+        for task_id, task in list(written.tasks.items()):
+            if task is not None and task.plan_id == plan_id:
+                del written.tasks[task_id]
+        for key, (table, values) in list(written.rows.items()):
+            is_of_plan = belongs_to_a_plan(table)
+            if is_of_plan and values[_place_of_plan(table)] == plan_id:
+                del written.rows[key]
+
     def _amends(self, amended: AmendedRows) -> None:
         """Note which rows an amendment writes, and which it takes away."""
         written = self.written

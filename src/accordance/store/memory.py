@@ -134,6 +134,14 @@ class MemoryTransaction(Transaction):
         self._amends(amended)
         self._contents.amend(amended)
 
+    def forget_plan(self, plan_id: str) -> None:
+        self._forgets(plan_id)
+        self._contents.forget_plan(plan_id)
+
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        for name in names:
+            del self._contents.blobs[name]
+
     def node(self, task: str) -> PlanNode:
         return _get(self._contents.nodes, "task", task)
 
@@ -220,10 +228,11 @@ class MemoryTransaction(Transaction):
         number = self.last_number() + 1
         numbered = replace(entry, number=number)
         self._contents.numbered[number] = numbered
+        self._contents.counters[EVENT_COUNTER] = number
         return numbered
 
     def last_number(self) -> int:
-        return len(self._contents.numbered)
+        return self._contents.counters.get(EVENT_COUNTER, 0)
 
     def page(
         self, listing: Listing[Record], wanted: Filter, request: PageRequest
@@ -370,10 +379,11 @@ class MemoryLedger(Ledger):
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with self._changed:
-            self._changed.wait_for(
-                lambda: len(self._contents.numbered) > after, timeout=seconds
-            )
-            return len(self._contents.numbered)
+            self._changed.wait_for(lambda: self._last() > after, timeout=seconds)
+            return self._last()
+
+    def _last(self) -> int:
+        return self._contents.counters.get(EVENT_COUNTER, 0)
 
     def close(self) -> None:
         """Nothing to let go of."""

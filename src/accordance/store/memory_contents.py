@@ -33,6 +33,7 @@ class Contents:
     edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
     numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
+    counters: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> Contents:
         """Return a copy that a transaction may change."""
@@ -57,6 +58,22 @@ class Contents:
         ]
         current.sort(key=lambda row: row.task.place)
         self.nodes.update(linked_nodes(current, amended.edges))
+
+    def forget_plan(self, plan_id: str) -> None:
+        """Take away every row of a plan, its events included."""
+        tasks = [task for task in self.tasks.values() if task.plan_id == plan_id]
+        for task in tasks:
+            for by_task in (self.tasks, self.rows, self.nodes):
+                del by_task[task.task_id]
+        for place in list(self.edges):
+            if place[0] == plan_id:
+                del self.edges[place]
+        for key, record in list(self.records.items()):
+            if getattr(record, "plan_id", None) == plan_id:
+                del self.records[key]
+        for entry in self.entries.pop(plan_id, ()):
+            self.numbered.pop(entry.number or 0)
+        del self.plans[plan_id]
 
     def _remove(self, amended: AmendedRows) -> None:
         for task_id in amended.removed_tasks:

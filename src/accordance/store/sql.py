@@ -47,7 +47,14 @@ from accordance.store.storage import (
     NodeRow,
     R,
 )
-from accordance.store.tables import PLANS, REQUIREMENTS, TASK_EDGES, TASK_NODES
+from accordance.store.tables import (
+    BLOBS,
+    METADATA,
+    PLANS,
+    REQUIREMENTS,
+    TASK_EDGES,
+    TASK_NODES,
+)
 
 _MANY: Final = 500  # ids among which a similar one is looked for
 _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
@@ -150,6 +157,19 @@ class SqlTransaction(SqlWriting):
         self._replace_all(REQUIREMENTS, map(rows.record_row, amended.requirements))
         # neighbours that were read before may have changed
         self._read = ReadRows(plans=self._read.plans)
+
+    def forget_plan(self, plan_id: str) -> None:
+        self.flush()
+        self._forgets(plan_id)
+        for table in reversed(METADATA.sorted_tables):
+            if "plan_id" in table.c:
+                of_plan = table.c.plan_id == plan_id
+                self._connection.execute(delete(table).where(of_plan))
+        self._read = ReadRows()
+
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._connection.execute(delete(BLOBS).where(BLOBS.c.sha256 == name))
 
     def _replace_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
         new_rows = list(values)

@@ -163,6 +163,14 @@ class Storage(ABC):
     def write_amended(self, rows: AmendedRows) -> None:
         """Write what has changed in a plan. What is written is sealed."""
 
+    @abstractmethod
+    def forget_plan(self, plan_id: str) -> None:
+        """Take away every row of a plan, its events included."""
+
+    @abstractmethod
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        """Take away blobs."""
+
     # -- tasks
 
     @abstractmethod
