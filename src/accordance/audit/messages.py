@@ -126,8 +126,10 @@ def _rejudge(
 
 
 def _task_then(tx: Transaction, plan: PlanRecord, task_id: str) -> TaskRecord:
-    """The task with the words that it had in an earlier document of its plan."""
+    """The task with the words that it had in a document of its plan."""
     task = tx.task(task_id)
+    if plan.document == tx.plan(plan.plan_id).document:
+        return task
     node = _NODES.value(tx, plan)[task_id]
     return replace(
         task,
