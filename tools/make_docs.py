@@ -219,7 +219,7 @@ def _life_of_a_plan() -> list[str]:
     diagram.append("    ACTIVE --> FINISHED: the root is DONE")
     diagram.append("    ARCHIVED --> [*]")
     return [
-        "# The life of a plan\n",
+        "## The life of a plan\n",
         "A second table decides it in the same way. Three states are not stored, since they follow from what is:",
         "a plan whose root is DONE is FINISHED, a plan whose root was cancelled is CANCELLED, and a plan that was put",
         "away is ARCHIVED until it is taken out again (PLAN_UNARCHIVED); then it is what it was before.\n",

@@ -27,13 +27,17 @@ OTHER = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00002"
 
 
 def amend(
-    project: Project, message: Message, *, base: int | None = None, **fuses: object
+    project: Project,
+    message: Message,
+    *,
+    base: int | None = None,
+    fuses: dict[str, object] | None = None,
 ) -> PreparedAmendment:
     """Amend the plan, as it is in its current revision unless told otherwise."""
     result = check_value(json.loads(json.dumps(message)), "PLAN_GEN")
     assert isinstance(result, Accepted), result
     revision = project.plan().revision if base is None else base
-    request = AmendmentRequest(plan=result.value, base=revision, fuses=fuses)
+    request = AmendmentRequest(plan=result.value, base=revision, fuses=fuses or {})
     prepared, _, _ = amend_plan(project.ledger, PLAN, request, by="ann", note="why not")
     return prepared
 
@@ -109,7 +113,7 @@ def test_an_attempt_at_a_changed_task_is_handed_back(project: Project) -> None:
 def test_the_event_says_who_and_what(project: Project) -> None:
     """With the document, the difference, the rules, and why."""
     project.runs(small_plan())
-    amend(project, with_goal("b"), attempts=7)
+    amend(project, with_goal("b"), fuses={"attempts": 7})
     with project.ledger.read() as tx:
         (entry,) = [one for one in tx.entries(PLAN) if one.kind == "PLAN_AMENDED"]
         document = json.loads(tx.blob(str(entry.payload["document"])))
@@ -144,7 +148,7 @@ def test_messages_are_judged_by_the_rules_they_met(project: Project) -> None:
     project.submit("a", failing("a"), attempt=1)
     project.submit("a", failing("a"), attempt=2)
     assert project.state("a") == "BLOCKED"
-    amend(project, small_plan(), same_error=9, attempts=9)
+    amend(project, small_plan(), fuses={"same_error": 9, "attempts": 9})
     retry(project.ledger, "a", by="ann")
     for attempt in (3, 4, 5):
         project.submit("a", failing("a"), attempt=attempt)
@@ -239,7 +243,7 @@ def test_what_is_refused(
     on_sqlite.take()
     head = on_sqlite.plan().head
     with pytest.raises(error, match=why):
-        amend(on_sqlite, new, **fuses)
+        amend(on_sqlite, new, fuses=fuses)
     assert on_sqlite.plan().head == head
     assert on_sqlite.holds()
 
