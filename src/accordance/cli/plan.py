@@ -113,6 +113,11 @@ def _print_plan(plan: PlanDetailView) -> None:
     counts = [f"{count} {state}" for state, count in plan.states.items()]
     print_line(f"  states         {', '.join(counts)}")
 
+    limits = [f"{name} {value}" for name, value in plan.fuses.items() if value]
+    print_line(f"  fuses          {', '.join(limits)}")
+    maxima = [f"{name} {points}" for name, points in plan.rubric.items()]
+    print_line(f"  rubric         {', '.join(maxima)}")
+
     if plan.spent.calls:
         print_line(f"  spent          {spent_text(plan.spent)}")
     for verdict in plan.verdicts:
