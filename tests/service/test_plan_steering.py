@@ -117,6 +117,13 @@ def test_an_amendment_as_values(project: Project) -> None:
         plan_amending.amend_plan(project, wanted, by="ben")
 
 
+def test_edits_of_what_is_no_plan(project: Project) -> None:
+    """Its faults are reported, as without edits."""
+    edits = {"a": TaskEdit(goal="better")}
+    text = plan_amending.amended_text(project, None, b"- no plan", edits)
+    assert isinstance(plan_amending.check_amendment(project, text, {}), Rejected)
+
+
 def test_a_removed_task_is_shown_by_its_title(project: Project) -> None:
     """Which only the old plan knows."""
     message = small_plan()

@@ -20,7 +20,7 @@ from accordance.work.amendment_checks import (
     PreparedAmendment,
     prepare,
 )
-from accordance.work.importing import Source
+from accordance.work.importing import Source, document_of
 from accordance.work.plan_documents import read_plan
 
 __all__ = [
@@ -67,11 +67,19 @@ def amended_text(
         plan = find_plan(tx, name)
         text = raw if raw is not None else tx.blob(plan.document)
     if edits:
-        document = json.loads(text)
-        for task_id, edit in edits.items():
-            document = edited(document, task_id, edit)
-        text = json.dumps(document, ensure_ascii=False).encode()
+        text = _edited_text(text, edits)
     return AmendedText(plan.plan_id, plan.revision, text)
+
+
+def _edited_text(text: bytes, edits: Mapping[str, TaskEdit]) -> bytes:
+    """The text of a plan with its tasks edited; as it is, if it holds no plan."""
+    result = check_plan(text)
+    if isinstance(result, Rejected):
+        return text
+    document = json.loads(document_of(result.value))
+    for task_id, edit in edits.items():
+        document = edited(document, task_id, edit)
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 def check_amendment(

@@ -80,7 +80,9 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     watch: Callable[[int], None] = lambda _: None,
     also: Callable[[Transaction], None] = lambda _: None,
 ) -> Imported:
-    """Store a plan that honours its contract. The same plan again changes nothing.
+    """Store a plan that honours its contract.
+
+    The same plan again changes nothing, unless its review is waived now.
 
     A plan in which nothing has begun may be replaced; a running one may not. `source`,
     what the plan was read from, is kept with it. `roles` are those that its coding
@@ -102,7 +104,8 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         sha256 = tx.keep(document)
         old = _earlier_plan(tx, plan.plan.plan_id)
         if old is not None and old.document == sha256:
-            return Imported(old, is_new=False, document=document)
+            _waive_review(tx, old, waived_by)
+            return Imported(tx.plan(old.plan_id), is_new=False, document=document)
 
         record = _plan_record(plan, sha256, rules, tx.now)
         if old is not None:
@@ -119,6 +122,12 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         else:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+
+
+def _waive_review(tx: Transaction, plan: PlanRecord, waived_by: str | None) -> None:
+    """Let a plan begin that waits for a review which is not wanted after all."""
+    if waived_by is not None and plan.state is PlanState.IN_REVIEW:
+        tx.move_plan(plan.plan_id, PlanEvent.WAIVED, {"by": waived_by})
 
 
 def missing_inputs(plan: Plan) -> Counter[str]:

@@ -51,6 +51,14 @@ def test_the_same_plan_again_changes_nothing(project: Project) -> None:
     assert project.plan() == before
 
 
+def test_the_same_plan_again_without_a_review(project: Project) -> None:
+    """The review is not wanted after all: the plan may begin, and asks for nothing."""
+    project.imports(small_plan())
+    again = project.imports(small_plan(), waived_by="test")
+    assert (again.is_new, again.plan.state) == (False, PlanState.ACTIVE)
+    assert project.questions() == []
+
+
 def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
     """A new revision: its own tasks, questions and inputs; the count of rounds goes on."""
     confirm = requirement("a", kind="CONFIRMATION", name="go?")
