@@ -39,6 +39,7 @@ from accordance.domain.escalation import ACTIONS, FAST_TRACKS, LEVELS, MODEL_TIE
 from accordance.domain.fail_codes import FAIL_CODES
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, WAITS_FOR, State
+from accordance.domain.plan_lifecycle import PLAN_LIFECYCLE, PlanState
 from accordance.rendering.picture import draw_svg
 from accordance.service.drawings import draw_new_plan
 from accordance.service.plan_intake import check_plan
@@ -202,8 +203,38 @@ def lifecycle_page() -> str:
             "|---|---|",
             *waits,
             "",
+            *_life_of_a_plan(),
         ]
     )
+
+
+def _life_of_a_plan() -> list[str]:
+    """The same for a plan as a whole."""
+    rows = []
+    arrows: dict[tuple[PlanState, PlanState], list[str]] = {}
+    for state, row in PLAN_LIFECYCLE.items():
+        for event, then in row.items():
+            rows.append(f"| {state} | {event} | {then} |")
+            if state is not then:
+                arrows.setdefault((state, then), []).append(event)
+    diagram = ["stateDiagram-v2", "    [*] --> IN_REVIEW"]
+    for (state, then), events in arrows.items():
+        diagram.append(f"    {state} --> {then}: {', '.join(events)}")
+    diagram.append("    ACTIVE --> FINISHED: the root is DONE")
+    diagram.append("    ARCHIVED --> [*]")
+    return [
+        "## The life of a plan\n",
+        "A second table decides it in the same way. Three states are not stored, since they follow from what is:",
+        "a plan whose root is DONE is FINISHED, a plan whose root was cancelled is CANCELLED, and a plan that was put",
+        "away is ARCHIVED until it is taken out again (PLAN_UNARCHIVED); then it is what it was before.\n",
+        "```mermaid",
+        *diagram,
+        "```\n",
+        "| state | event | becomes |",
+        "|---|---|---|",
+        *rows,
+        "",
+    ]
 
 
 def fail_codes_page() -> str:

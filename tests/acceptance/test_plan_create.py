@@ -322,7 +322,9 @@ def test_a_reviewer_who_is_not_there(tmp_path: Path) -> None:
     with a_model(tmp_path, [write()], [lambda _: down]):
         ran = create(tmp_path)
     assert ran.code == 3
-    assert "waits for its review (accordance plan review): MODEL_UNAVAILABLE" in ran.err
+    assert (
+        "waits for its review (accordance plan approve): MODEL_UNAVAILABLE" in ran.err
+    )
     assert (
         accordance("plan", "list", "--json", cwd=tmp_path).json["items"][0]["state"]
         == "IN_REVIEW"

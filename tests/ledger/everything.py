@@ -6,11 +6,16 @@ import json
 
 from sqlalchemy import Engine
 
+from accordance import Accepted, check_value
 from accordance.domain.prompting import Part, Prompt
 from accordance.domain.spending import Spending
 from accordance.executors.prompt_building import BuiltPrompt
 from accordance.executors.protocol import Observation, RunOutcome
 from accordance.store.answers import AnswersInLedger
+from accordance.work import plan_life
+from accordance.work.amending import amend_plan
+from accordance.work.amendment_checks import AmendmentRequest
+from accordance.work.plan_deleting import delete
 from accordance.work.reviewing import review_plan
 from accordance.work.run_log import KeptAnswers, RunKey, keep_prompt, keep_report
 from tests.ledger.audit.test_verifying import eventful
@@ -20,6 +25,8 @@ from tests.messages import PLAN, Message, edge, node, plan, requirement
 from tests.reviews import plan_review
 
 OTHER = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00002"
+ARCHIVED = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00003"
+DELETED = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00004"
 
 
 def everything(project: Project, engine: Engine) -> None:
@@ -28,6 +35,8 @@ def everything(project: Project, engine: Engine) -> None:
     eventful(project)
     _a_run(project)
     _a_returned_plan(project)
+    _an_amended_plan(project)
+    _plans_that_are_over(project)
     project.put("sheet/prices.xlsx", "newer prices")
     project.files()
     with project.ledger.write() as tx:
@@ -59,6 +68,35 @@ def _a_returned_plan(project: Project) -> None:
     project.answer(give_up=True)
     project.submit("q", asking("q", "list"))
     assert project.takes(holder="somebody", plan_id=OTHER) == "s"
+
+
+def _an_amended_plan(project: Project) -> None:
+    """A task, an edge and a need more, and other fuses; then it is paused."""
+    message = _other_plan()
+    task = {**message["nodes"][1], "task_id": "t"}
+    part = {**message["edges"][0], "edge_id": "new", "to_task_id": "t"}
+    need = {**message["requirements"][0], "requirement_id": "r10", "task_id": "t"}
+    amended = {
+        **message,
+        "nodes": [*message["nodes"], task],
+        "edges": [*message["edges"], part],
+        "requirements": [*message["requirements"], need],
+    }
+    result = check_value(amended, "PLAN_GEN")
+    assert isinstance(result, Accepted), result
+    request = AmendmentRequest(plan=result.value, base=2, fuses={"attempts": 5})
+    amend_plan(project.ledger, OTHER, request, by="test")
+    plan_life.pause(project.ledger, OTHER, by="test")
+
+
+def _plans_that_are_over(project: Project) -> None:
+    """One in the archive, and one that was deleted."""
+    for plan_id in (ARCHIVED, DELETED):
+        text = json.dumps(plan([node(plan_id, "GOAL")], [], plan_id))
+        project.imports(json.loads(text.replace(PLAN, plan_id)))
+        plan_life.cancel(project.ledger, plan_id, by="test")
+    plan_life.archive(project.ledger, ARCHIVED, by="test")
+    delete(project.ledger, project.home, DELETED, by="test", removes_evidence=True)
 
 
 def _other_plan(title: str = "Second try") -> Message:

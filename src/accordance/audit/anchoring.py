@@ -165,7 +165,9 @@ def missing_plans(
     anchor: Anchor, audits: Iterable[AuditFindings]
 ) -> list[AuditFindings]:
     """Return findings for the anchored plans that the ledger no longer knows."""
-    known = {findings.plan_id for findings in audits}
+    all_findings = list(audits)
+    known = {findings.plan_id for findings in all_findings}
+    known |= _deleted_since(anchor, all_findings)
     lost = []
     for plan_id in sorted(anchor.plans.keys() - known):
         findings = AuditFindings(plan_id)
@@ -175,6 +177,17 @@ def missing_plans(
         )
         lost.append(findings)
     return lost
+
+
+def _deleted_since(anchor: Anchor, audits: Iterable[AuditFindings]) -> set[str | None]:
+    """The anchored plans that were deleted later, with all events of then."""
+    deleted: set[str | None] = set()
+    for findings in audits:
+        for tombstone in findings.deleted:
+            head = anchor.plans.get(tombstone.plan_id)
+            if head is not None and tombstone.head.seq >= head.seq:
+                deleted.add(tombstone.plan_id)
+    return deleted
 
 
 def _compare(

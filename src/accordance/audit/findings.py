@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from accordance.domain.chain import EMPTY, Head
+from accordance.domain.tombstones import Tombstone
 from accordance.errors import (
     IllegalTransition,
     InvalidFuses,
@@ -51,6 +52,8 @@ class AuditFindings:
     """The blobs that the events of the chain name."""
     numbers: list[int] = field(default_factory=list)
     """The numbers of the chain's events, in their order."""
+    deleted: list[Tombstone] = field(default_factory=list)
+    """The plans that were deleted, according to the ledger's own chain."""
 
     @property
     def holds(self) -> bool:

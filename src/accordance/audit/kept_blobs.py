@@ -9,7 +9,7 @@ from typing import Any
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.store.ledger import Transaction
 from accordance.work.contracts_for import HELD_TO
 from accordance.work.run_log import MODEL_ANSWER, PLAN_WRITTEN, PROMPTED, RAN
@@ -64,7 +64,7 @@ def _blobs_named_by(entry: ChainEntry) -> Iterator[tuple[str, str]]:
         yield str(payload.get("answer")), "the answer of a model"
     elif entry.kind == RAN and "report" in payload:
         yield str(payload["report"]), "the report of a run"
-    elif entry.kind == PlanEvent.IMPORTED:
+    elif entry.kind in (PlanEvent.IMPORTED, PlanEvent.AMENDED):
         for key in ("raw", "reading"):
             if key in payload:
                 yield str(payload[key]), "what the plan was read from"

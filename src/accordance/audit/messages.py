@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.audit.replaying import Revisions
 from accordance.changes.settling import verdict_again
 from accordance.contracts.contract import Contract
 from accordance.domain.chain import Payload
-from accordance.domain.records import MessageRecord, PlanRecord, Rules, VerdictRecord
+from accordance.domain.records import (
+    MessageRecord,
+    PlanRecord,
+    Rules,
+    TaskRecord,
+    VerdictRecord,
+)
 from accordance.errors import InvalidAgents, NotFound
 from accordance.judging.rejudging import is_bundle
 from accordance.store.ledger import Transaction
@@ -23,6 +32,7 @@ from accordance.work.message_kinds import (
     judge_message,
     judge_plan_review,
 )
+from accordance.work.plan_documents import DocumentReader
 
 Announced: TypeAlias = dict[str, Payload]
 """Payloads of the events that announce messages, by the id of the message."""
@@ -48,7 +58,7 @@ def verify_messages(
     tx: Transaction,
     plan: PlanRecord,
     announced: Announced,
-    rules: Mapping[int, Rules],
+    revisions: Revisions,
     terms: AttemptTerms,
     findings: AuditFindings,
 ) -> None:
@@ -67,7 +77,8 @@ def verify_messages(
         was_refused = event is not None and "why" in event
         if raw is None or was_refused or message.kind == "SUBMISSION":
             continue
-        ruling = _rejudge(tx, _rules_for(message, plan, rules), terms, message, raw)
+        met = revisions.at(message.seq, plan)
+        ruling = _rejudge(tx, met, terms, message, raw)
         if ruling is None:
             findings.broken(_unreadable_grounds(message))
             continue
@@ -76,15 +87,6 @@ def verify_messages(
 
     for message_id in announced.keys() - known:
         findings.missing(f"message {message_id[:_ID_LENGTH]} is missing")
-
-
-def _rules_for(
-    message: MessageRecord, plan: PlanRecord, rules: Mapping[int, Rules]
-) -> Rules:
-    """The rules a message was judged by: those of the revision it was about."""
-    is_of_plan = message.kind == "PLAN_REVIEW"
-    revision = message.attempt if is_of_plan else plan.revision
-    return rules.get(revision, plan.rules)
 
 
 def _label(message: MessageRecord) -> str:
@@ -103,20 +105,46 @@ def _verdicts_of(tx: Transaction, plan: PlanRecord) -> dict[str, VerdictRecord]:
 
 def _rejudge(
     tx: Transaction,
-    rules: Rules,
+    plan: PlanRecord,
     terms: AttemptTerms,
     message: MessageRecord,
     raw: bytes,
 ) -> Rejudgement | None:
-    """Judge a message again by its stored case; None if that cannot be read."""
+    """Judge a message again by its stored case; None if that cannot be read.
+
+    The plan is as the message met it.
+    """
     held_to = terms.get((message.subject, message.attempt))
     try:
         contract: Contract[Any] = ACTIONS
         if held_to:
-            contract = contract_under(tx, tx.task(message.subject), held_to)
-        return judge_again(rules, contract, message, raw)
+            task = _task_then(tx, plan, message.subject)
+            contract = contract_under(tx, task, held_to)
+        return judge_again(plan.rules, contract, message, raw)
     except (*UNREADABLE, InvalidAgents, NotFound):
         return None
+
+
+def _task_then(tx: Transaction, plan: PlanRecord, task_id: str) -> TaskRecord:
+    """The task with the words that it had in a document of its plan."""
+    task = tx.task(task_id)
+    if plan.document == tx.plan(plan.plan_id).document:
+        return task
+    node = _NODES.value(tx, plan)[task_id]
+    return replace(
+        task,
+        title=node["title"],
+        goal_statement=node.get("goal_statement"),
+        owner_agent_id=node["owner_agent_id"],
+    )
+
+
+def _read_nodes(document: bytes) -> Mapping[str, dict[str, Any]]:
+    plan: dict[str, Any] = json.loads(document)
+    return {node["task_id"]: node for node in plan["nodes"]}
+
+
+_NODES: Final = DocumentReader(_read_nodes, size=1)
 
 
 def judge_again(
@@ -181,6 +209,7 @@ def verify_changes(
     tx: Transaction,
     plan: PlanRecord,
     announced: Announced,
+    revisions: Revisions,
     root: Path | None,
     findings: AuditFindings,
 ) -> None:
@@ -198,7 +227,8 @@ def verify_changes(
         bundle_root = _evidence_root(message, event, root, findings)
         if bundle_root is not None:
             verdict = verdicts.get(message_id)
-            _rejudge_change(tx, plan, bundle_root, message, verdict, findings)
+            met = revisions.at(message.seq, plan)
+            _rejudge_change(tx, met, bundle_root, message, verdict, findings)
 
     for message_id in announced.keys() - judged.keys():
         findings.missing(

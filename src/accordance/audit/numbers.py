@@ -41,6 +41,8 @@ def verify_numbers(
     times: Counter[int] = Counter()
     for chain in chains:
         times.update(chain.numbers)
+    for tombstone in own.deleted:
+        times.update(tombstone.all_numbers)
 
     twice = [number for number, count in times.items() if count > 1]
     for number in sorted(twice)[:_NAMED]:

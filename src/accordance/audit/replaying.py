@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from accordance.api import check_value
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.audit.rows import Rows
+from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.reading import parse_object
 from accordance.contracts.violation import Rejected
+from accordance.domain.amending import Amendment, amended
+from accordance.domain.amendment import difference
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event, State, Waiting
 from accordance.domain.plan import plan_graph
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.domain.progress import NodeMove, PlanInMemory, begin
 from accordance.domain.records import PlanRecord, Rules
 from accordance.store.ledger import CANCELLED, INPUTS_CHANGED, Transaction
 from accordance.store.rows import rules_from_json
+from accordance.work.amendment_checks import tasks_with_other_needs
 from accordance.work.contracts_for import HELD_TO
 from accordance.work.importing import missing_inputs
 from accordance.work.message_kinds import whole_number
@@ -38,15 +43,19 @@ class PlanReplay:
         self._findings = findings
         self._rows = rows
         self._plan: PlanInMemory | None = None
+        self._document: Plan | None = None
         self._due: deque[NodeMove] = deque()
-        self.rules: dict[int, Rules] = {}
-        """The rules of the plan, by its revision."""
+        self.revisions = Revisions()
 
     def see(self, entry: ChainEntry) -> None:
         """Apply an event again and compare its consequences with the stored ones."""
         if entry.kind == PlanEvent.IMPORTED:
             self._read_rules(entry)
             self._begin(entry)
+            return
+        if entry.kind == PlanEvent.AMENDED:
+            self._expect_nothing_due(entry.seq)
+            self._amend(entry)
             return
 
         is_of_plan_review = (
@@ -66,27 +75,57 @@ class PlanReplay:
         revision = whole_number(entry.payload.get("revision"))
         rules = cast("dict[str, Any]", entry.payload.get("rules"))
         try:
-            self.rules[revision] = rules_from_json(rules)
+            self.revisions.add(entry, revision, rules_from_json(rules))
         except UNREADABLE:
             self._findings.broken(
                 f"event {entry.seq}: the rules of the plan cannot be read"
             )
 
     def _begin(self, entry: ChainEntry) -> None:
+        plan = self._read_document(entry)
+        if plan is None:
+            return
+        graph = plan_graph(plan)
+        self._document = plan
+        self._plan = begin(graph, missing_inputs(plan))
+        self._rows.begin(plan, graph, self._plan, entry)
+
+    def _read_document(self, entry: ChainEntry) -> Plan | None:
         document = str(entry.payload.get("document"))
         raw = fetch(self._tx, document, "the plan's document", self._findings)
         if raw is None:
-            return
+            return None
 
         result = check_value(parse_object(raw, DOCUMENT_LIMITS), "PLAN_GEN")
         if isinstance(result, Rejected):
             self._findings.broken(f"the plan's document {document[:12]} is not a plan")
+            return None
+        plan: Plan = result.value
+        return plan
+
+    def _amend(self, entry: ChainEntry) -> None:
+        """Amend the plan again; what follows from it is due."""
+        old_rules = self.revisions.last_rules
+        self._read_rules(entry)
+        new = self._read_document(entry)
+        old = self._document
+        if self._plan is None or old is None or new is None or old_rules is None:
             return
 
-        plan = result.value
-        graph = plan_graph(plan)
-        self._plan = begin(graph, missing_inputs(plan))
-        self._rows.begin(plan, graph, self._plan, entry)
+        new_rules = self.revisions.last_rules or old_rules
+        changes = difference(old, new, old_rules.fuses, new_rules.fuses)
+        if changes.to_json() != entry.payload.get("difference"):
+            self._findings.broken(
+                f"event {entry.seq}: the plan was not amended as it says"
+            )
+
+        needs_changed = tasks_with_other_needs(old, new, changes)
+        amendment = Amendment(self._plan, plan_graph(new), changes, needs_changed)
+        missing = cast("dict[str, int]", entry.payload.get("missing_inputs"))
+        self._document = new
+        self._plan, moves = amended(amendment, missing)
+        self._due.extend(move for move in moves if move.event is not None)
+        self._rows.amend(new, changes, entry)
 
     def _apply(self, plan: PlanInMemory, entry: ChainEntry) -> None:
         """Apply an event that has no cause of its own; what follows from it is due."""
@@ -159,11 +198,11 @@ class PlanReplay:
         self._expect_nothing_due(plan.head.seq + 1)
 
         if self._plan is None:
-            if not self.rules:
+            if self.revisions.last_rules is None:
                 self._findings.missing("the event that imported the plan is missing")
             return
 
-        if self.rules.get(plan.revision) != plan.rules:
+        if self.revisions.rules.get(plan.revision) != plan.rules:
             self._findings.broken("the plan's rules are not those it was imported with")
         self._compare_tasks(self._plan, plan.plan_id)
 
@@ -198,6 +237,33 @@ def _apply_again(
     name = payload.get("waiting")
     waiting = Waiting(name) if name else None
     return list(plan.move(task_id, Event(kind), waiting=waiting))
+
+
+class Revisions:
+    """The rules and documents of a plan, each with the event that brought it."""
+
+    def __init__(self) -> None:
+        self.rules: dict[int, Rules] = {}
+        """By revision."""
+        self._by_seq: list[tuple[int, Rules, str]] = []
+
+    def add(self, entry: ChainEntry, revision: int, rules: Rules) -> None:
+        """Take in the event that brought a revision."""
+        document = str(entry.payload.get("document"))
+        self.rules[revision] = rules
+        self._by_seq.append((entry.seq, rules, document))
+
+    @property
+    def last_rules(self) -> Rules | None:
+        """The rules of the newest revision."""
+        return self._by_seq[-1][1] if self._by_seq else None
+
+    def at(self, seq: int, plan: PlanRecord) -> PlanRecord:
+        """Return the plan with the rules and the document that an event met."""
+        for begins_at, rules, document in reversed(self._by_seq):
+            if begins_at < seq:
+                return replace(plan, rules=rules, document=document)
+        return plan
 
 
 class AttemptContracts:

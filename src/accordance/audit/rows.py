@@ -10,6 +10,7 @@ from sqlalchemy import Table
 
 from accordance.audit.findings import UNREADABLE, AuditFindings
 from accordance.contracts.catalogue.plan import Plan
+from accordance.domain.amendment import Difference
 from accordance.domain.chain import ChainEntry
 from accordance.domain.plan import PlanGraph
 from accordance.domain.progress import PlanInMemory
@@ -121,6 +122,29 @@ class Rows:
         for table, values in _rows_of(plan, graph, progress, entry.at):
             key = key_of(table, values)
             self.expected[table.name, key] = Derived(entry.seq, values)
+
+    def amend(self, plan: Plan, changes: Difference, entry: ChainEntry) -> None:
+        """Expect the edges of an amended plan, and nothing of what it took away.
+
+        Its new and changed tasks are sealed by the events that follow.
+        """
+        removed = {(TASK_NODES.name, (task,)) for task in changes.removed}
+        for need in changes.needs_removed:
+            key = self._key_of_need(plan.plan.plan_id, need)
+            removed.add((REQUIREMENTS.name, key))
+        for row in list(self.expected):
+            if row in removed or row[0] == TASK_EDGES.name:
+                del self.expected[row]
+
+        for edge in edge_rows(plan):
+            values = as_stored(TASK_EDGES, record_row(edge))
+            key = key_of(TASK_EDGES, values)
+            self.expected[TASK_EDGES.name, key] = Derived(entry.seq, values)
+
+    @staticmethod
+    def _key_of_need(plan_id: str, requirement_id: str) -> Key:
+        parts = {"plan_id": plan_id, "requirement_id": requirement_id}
+        return tuple(parts[column.name] for column in REQUIREMENTS.primary_key)
 
     def compare(
         self, tx: Transaction, tables: Iterable[Table], plan_id: str | None = None

@@ -22,14 +22,16 @@ from accordance.audit.messages import (
     verify_verdicts,
 )
 from accordance.audit.numbers import verify_numbers
+from accordance.audit.plan_states import PlanStates
 from accordance.audit.replaying import AttemptContracts, PlanReplay
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.settling import JUDGED
 from accordance.domain.chain import ChainEntry
 from accordance.domain.records import ArtifactRecord, PlanRecord, ReviewRecord
+from accordance.domain.tombstones import tombstone_from
 from accordance.errors import NotFound
 from accordance.store.ledger import Transaction
-from accordance.store.seals import PLAN_BEGAN
+from accordance.store.seals import PLAN_BEGAN, PLAN_DELETED
 from accordance.store.tables import TASK_EVENTS
 
 _ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED)
@@ -66,7 +68,23 @@ def _read_ledger_chain(tx: Transaction, rows: Rows, own: AuditFindings) -> set[s
         rows.see(entry)
         if entry.kind == PLAN_BEGAN:
             begun_plans.add(str(entry.payload.get("plan_id")))
+        elif entry.kind == PLAN_DELETED:
+            begun_plans.discard(str(entry.payload.get("plan_id")))
+            _read_tombstone(entry, own)
     return begun_plans
+
+
+def _read_tombstone(entry: ChainEntry, own: AuditFindings) -> None:
+    try:
+        tombstone = tombstone_from(entry.payload)
+    except UNREADABLE:
+        own.broken(f"event {entry.seq}: the tombstone of a plan cannot be read")
+        return
+    own.deleted.append(tombstone)
+    own.notices.append(
+        f"plan {tombstone.plan_id} was deleted at {entry.at[:19]}, after"
+        f" {tombstone.head.seq} events"
+    )
 
 
 def _verify_strays(tx: Transaction, findings: AuditFindings) -> None:
@@ -119,6 +137,7 @@ class _PlanAudit:
         self._plan_id = plan_id
         self._rows = Rows(self.findings)
         self._replay = PlanReplay(tx, self.findings, self._rows)
+        self._states = PlanStates(self.findings)
         self._blobs = NamedBlobs(tx, self.findings)
         self._contracts = AttemptContracts()
         self._hashes: dict[int, str] = {}
@@ -140,6 +159,7 @@ class _PlanAudit:
     def _see(self, entry: ChainEntry) -> None:
         try:
             self._replay.see(entry)
+            self._states.see(entry)
             self._blobs.see(entry)
             self._contracts.see(entry)
         except UNREADABLE:
@@ -165,17 +185,20 @@ class _PlanAudit:
         """Recompute the states, messages, changes and verdicts of the plan."""
         tx, findings = self._tx, self.findings
         compare_head(plan, self._hashes, findings)
+        self._states.compare(plan)
+        revisions = self._replay.revisions
 
         with _readable("tasks", findings):
             self._replay.compare(plan)
 
         with _readable("messages", findings):
             announced = self._announced["MESSAGE"] | self._announced["MESSAGE_REFUSED"]
-            rules, contracts = self._replay.rules, self._contracts.by_attempt
-            verify_messages(tx, plan, announced, rules, contracts, findings)
+            contracts = self._contracts.by_attempt
+            verify_messages(tx, plan, announced, revisions, contracts, findings)
 
         with _readable("changes", findings):
-            verify_changes(tx, plan, self._announced[JUDGED], root, findings)
+            judged = self._announced[JUDGED]
+            verify_changes(tx, plan, judged, revisions, root, findings)
 
         with _readable("verdicts", findings):
             announced = self._announced["VERDICT"]

@@ -43,7 +43,10 @@ COMMANDS = {
         "accordance.cli.research",
         "Research agents, their answers, handoffs and runs.",
     ),
-    "plan": ("accordance.cli.plan", "Import, review, watch, draw and export plans."),
+    "plan": (
+        "accordance.cli.plan",
+        "Import, approve, amend, watch, draw and export plans.",
+    ),
     "run": ("accordance.cli.run", "Carry a plan out."),
     "worker": (
         "accordance.cli.worker",

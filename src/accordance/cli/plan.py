@@ -1,4 +1,4 @@
-"""`accordance plan`: import, review, watch, draw and export plans."""
+"""`accordance plan`: import, approve, amend, watch, draw and export plans."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
     Where,
-    by_option,
     json_option,
     ledger_options,
     opened,
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
+from accordance.cli.plan_amend import amend
+from accordance.cli.plan_approval import approve, return_
 from accordance.cli.plan_convert import convert
 from accordance.cli.plan_graph import graph
 from accordance.cli.plan_import import import_
+from accordance.cli.plan_life import archive, cancel, delete, pause, resume
 from accordance.cli.plan_lint import lint
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
@@ -49,7 +51,7 @@ _PLAN_FIELDS = (
 
 @click.group(name="plan")
 def command() -> None:
-    """Import, review, watch, draw and export plans."""
+    """Import, approve, amend, pause, watch, draw and export plans."""
 
 
 command.add_command(import_)
@@ -58,6 +60,14 @@ command.add_command(lint)
 command.add_command(create)
 command.add_command(plan_prompt)
 command.add_command(graph)
+command.add_command(approve)
+command.add_command(return_)
+command.add_command(amend)
+command.add_command(pause)
+command.add_command(resume)
+command.add_command(cancel)
+command.add_command(archive)
+command.add_command(delete)
 
 
 @command.command(name="list")
@@ -65,7 +75,10 @@ command.add_command(graph)
 @ledger_options
 @json_option
 def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
-    """List the plans, the newest first. With --json: the `items`, and the `next` cursor."""
+    """List the plans, the newest first. With --json: the `items`, and the `next` cursor.
+
+    Archived plans are left out; --filter state:archived shows them.
+    """
     from accordance.service import plans
 
     with opened(where) as project:
@@ -214,6 +227,7 @@ def export(
 def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
     """Hand in a review of a plan (xiaojing_review_v1, review_target PLAN, task_id = the plan's id).
 
+    For agents; a person approves with `plan approve`, or returns with `plan return`.
     APPROVE lets the plan begin, MODIFY asks for a better plan to be imported,
     REQUEST_EXTERNAL_INPUT asks a person.
     """
@@ -227,22 +241,3 @@ def review(where: Where, file: str, plan: str | None, as_json: bool) -> int:
     else:
         print_answer(answer)
     return exit_of(answer)
-
-
-@command.command()
-@click.argument("plan", shell_complete=complete_plan, required=False)
-@by_option
-@ledger_options
-@json_option
-def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int:
-    """Resume a plan that was held because a fuse blew; its fuses start from zero."""
-    from accordance.service import plan_intake
-    from accordance.service.project import asking_as
-
-    with opened(where) as project:
-        view = plan_intake.resume_plan(project, plan, by=asking_as(by))
-    if as_json:
-        print_json(view.to_json())
-    else:
-        print_line(f"{view.plan_id} is {view.state}")
-    return Exit.OK

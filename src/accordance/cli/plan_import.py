@@ -21,6 +21,7 @@ from accordance.cli.ledger_commands import (
 from accordance.cli.reading import is_file, read_bounded
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Accepted, Rejected
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.short_plans.file_names import FORMATS, format_of
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def import_(
 
     FILE is a short plan (.yaml, .toml or .md; docs/plan-files.md) or plan_json_v1.
     Importing the same plan again changes nothing. No task begins before the plan is
-    reviewed (`plan review`), unless --no-review is given. A plan that breaks its
-    contract is reported as by `accordance check`, with exit code 1.
+    approved (`plan approve`, or `plan review` by an agent), unless --no-review is given.
+    A plan that breaks its contract is reported as by `accordance check`, with exit code 1.
     """
     from accordance.project.home import find_home
     from accordance.service import plan_intake
@@ -99,7 +100,7 @@ def import_(
         print_json(plan_document(plan_file))
         return Exit.OK
 
-    rules = plan_intake.rules_for(home, _fuses(fuses))
+    rules = plan_intake.rules_for(home, fuses_from_options(fuses))
     if dry_run:
         _print_preview(plan_intake.preview_import(result), result, as_json)
         return Exit.OK
@@ -151,8 +152,8 @@ def report_rejected_plan(plan_file: PlanFile) -> int:
     return Exit.REJECTED
 
 
-def _fuses(options: tuple[str, ...]) -> dict[str, object]:
-    """The fuses that were set by options."""
+def fuses_from_options(options: tuple[str, ...]) -> dict[str, object]:
+    """The fuses that were set by options. Raises Failure."""
     fuses: dict[str, object] = {}
     for option in options:
         name, _, value = option.partition("=")
@@ -187,6 +188,8 @@ def _print_imported(
     again = "" if view.is_new else "  (as before)"
     print_line(f"{view.plan_id}  {view.title}: {view.nodes} nodes, {view.state}{again}")
     _print_notes(result)
+    if view.state is PlanState.IN_REVIEW:
+        print_line("  next: `accordance plan approve`, or `plan return --reason TEXT`")
 
 
 def _print_notes(result: Accepted[Plan]) -> None:

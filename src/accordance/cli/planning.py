@@ -121,7 +121,7 @@ def _why_not(planned: PlannedView) -> str | None:
     if planned.state == "ACTIVE":
         return None
     if planned.state == "IN_REVIEW":
-        return f"the plan waits for its review (accordance plan review): {error}"
+        return f"the plan waits for its review (accordance plan approve): {error}"
     if planned.state == "HELD":
         return "the plan is not approved; a person is asked (accordance inbox list)"
 

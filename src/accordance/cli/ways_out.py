@@ -27,6 +27,7 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "no-earlier-copy": "--base COPY",
         "no-evidence": "`accordance task show` and `accordance task log` show what there is",
         "no-executor": "--executor NAME",
+        "plan-archived": "`accordance plan archive --undo PLAN`",
         "no-plan": "`accordance plan import FILE` brings one",
         "no-model": "--model NAME",
         "product-unnamed": "--artifact",
@@ -43,7 +44,8 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType(
     {
         "ELSEWHERE": "`accordance task next`",
         "HELD": "`accordance inbox list`",
-        "IN_REVIEW": "`accordance plan review`",
+        "IN_REVIEW": "`accordance plan approve`, `accordance plan return`",
+        "PAUSED": "`accordance plan resume`",
         "NO_PLAN": "`accordance plan import`",
         "OTHERS": "--any",
         "OWN_WORK": "--worker NAME",

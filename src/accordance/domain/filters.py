@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Final
 
 from accordance.domain.lifecycle import State
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.task_ruling import QuestionKind
 from accordance.errors import AccordanceError, nearest
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.fuses import FUSES, Fuses
 from accordance.domain.node_progress import NodeProgress
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.task_ruling import QuestionKind
 
@@ -51,6 +51,8 @@ class PlanRecord:
     cost: float = 0.0
     run_started_at: str | None = None
     inputs_seen: str | None = None  # a hash of the list of files that were bound last
+    paused_at: str | None = None
+    archived_at: str | None = None
     head: Head = EMPTY
 
 

@@ -21,6 +21,7 @@ class QuestionKind(StrEnum):
     BINDING = "BINDING"  # which requirement a file is meant for
     GOAL = "GOAL"  # a goal cannot finish
     PLAN = "PLAN"  # the plan's review needs something, or its fuse has blown
+    APPROVAL = "APPROVAL"  # the plan waits for its review
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

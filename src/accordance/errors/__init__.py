@@ -43,6 +43,9 @@ AccordanceError
 +-- Conflict                   another process was first, or it is too late
 |   +-- AttemptJudged          there is a bundle of that attempt already
 |   +-- TasksWait              others wait for a task that is to be cancelled
+|   +-- UnfitPlanState         it does not fit the state that a plan is in
+|   +-- PlanArchived           nothing can happen to an archived plan
+|   +-- PlanChanged            the plan was amended since it was looked at
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
@@ -139,7 +142,10 @@ from accordance.errors.work import (
     IllegalTransition,
     InvalidTerms,
     NoEvidence,
+    PlanArchived,
+    PlanChanged,
     TasksWait,
+    UnfitPlanState,
 )
 
 __all__ = [
@@ -190,7 +196,10 @@ __all__ = [
     "NotExpressible",
     "NotFound",
     "OwnWork",
+    "PlanArchived",
+    "PlanChanged",
     "TasksWait",
+    "UnfitPlanState",
     "UnknownAgent",
     "UnknownCode",
     "UnknownContract",

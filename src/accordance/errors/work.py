@@ -13,16 +13,19 @@ class IllegalTransition(AccordanceError):
     code = "illegal-transition"
     category = Category.CONFLICT
 
-    def __init__(self, state: str, event: str, legal: Iterable[str]) -> None:
+    def __init__(
+        self, state: str, event: str, legal: Iterable[str], what: str = "task"
+    ) -> None:
         self.state = state
         self.event = event
         self.legal = tuple(legal)
+        self.what = what
         super().__init__(state, event, self.legal)
 
     @property
     def text(self) -> str:
         """The event, and the state."""
-        return f"{self.event} cannot happen to a task that is {self.state}"
+        return f"{self.event} cannot happen to a {self.what} that is {self.state}"
 
     @property
     def way_out(self) -> str:
@@ -49,6 +52,24 @@ class TasksWait(Conflict):
     """A task cannot be cancelled alone: others would wait for it for ever."""
 
     code = "tasks-wait"
+
+
+class UnfitPlanState(Conflict):
+    """What a person asks of a plan does not fit the state that the plan is in."""
+
+    code = "unfit-plan-state"
+
+
+class PlanArchived(Conflict):
+    """The plan is archived, so nothing can happen to it."""
+
+    code = "plan-archived"
+
+
+class PlanChanged(Conflict):
+    """The plan has been amended since it was looked at."""
+
+    code = "plan-changed"
 
 
 class GateNotRun(AccordanceError):

@@ -163,6 +163,19 @@ class ReviewSettings(SettingTable):
     )
 
 
+class RetentionSettings(SettingTable):
+    """What is kept of plans that are deleted."""
+
+    evidence_days: Count | None = Field(
+        default=None,
+        description=(
+            "Evidence of a deleted plan is removed if nothing has happened in the plan"
+            " for so many days; it is always kept unless given."
+        ),
+        examples=[90],
+    )
+
+
 class Research(SettingTable):
     """Who answers research tasks."""
 
@@ -399,6 +412,10 @@ class Settings(SettingTable):
     rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
     review: ReviewSettings = Field(
         default_factory=ReviewSettings.model_construct, description="Who may review."
+    )
+    retention: RetentionSettings = Field(
+        default_factory=RetentionSettings.model_construct,
+        description="What is kept of deleted plans.",
     )
     research: Research = Field(default_factory=Research.model_construct)
     roles: dict[str, RolePolicy] = Field(

@@ -47,7 +47,12 @@ from accordance.work.intake import submit_in
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import review_in
 from accordance.work.run_log import RunKey, keep_report
-from accordance.work.taking import NoTaskReason, why_not_begin, why_nothing
+from accordance.work.taking import (
+    NoTaskReason,
+    while_work_ends,
+    why_not_begin,
+    why_nothing,
+)
 from accordance.workspace.errors import IsolationUnavailable
 
 _RETRY_SECONDS: Final = 0.5  # while the ledger is away
@@ -80,7 +85,8 @@ class AttemptPath:
         with self.workflows.transaction() as unit:
             obstacle = why_not_begin(unit.tx, plan_id, files)
             if obstacle:
-                return resting(obstacle)
+                reason = while_work_ends(unit.tx, plan_id, obstacle)
+                return resting(reason)
             offers = self.scheduler.take_up_all(unit, plan_id)
             look = _look_of(unit.tx, plan_id, offers)
 

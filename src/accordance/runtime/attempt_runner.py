@@ -19,7 +19,7 @@ from accordance.domain.chain import Payload
 from accordance.domain.context_pack import budget_for
 from accordance.domain.executor_specs import Spec
 from accordance.domain.faults import Fault
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending

@@ -16,7 +16,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.schemas import export_schema
 from accordance.contracts.violation import Accepted, Rejected, Violation, excerpt
 from accordance.domain.chain import Payload
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, Rules
 from accordance.domain.ruling import UNPARSEABLE
 from accordance.domain.spending import Spending

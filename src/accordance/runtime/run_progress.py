@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from accordance.runtime.offers import Obstacle
-from accordance.work.taking import NoTaskReason
+from accordance.work.taking import PLAN_IS_OVER, NoTaskReason
 
 
 class RunProgress(Enum):
@@ -57,6 +57,8 @@ def combined(looks: Sequence[Look], *, is_stranded: bool) -> Look:
         return Look(progress, NoTaskReason.BUSY)
 
     for look in looks:
-        if look.rest is not NoTaskReason.FINISHED:
+        if look.rest not in PLAN_IS_OVER:
             return Look(RunProgress.AT_REST, look.rest)
-    return Look(RunProgress.AT_REST, NoTaskReason.FINISHED)
+    rests = {look.rest for look in looks}
+    rest = rests.pop() if len(rests) == 1 else NoTaskReason.FINISHED
+    return Look(RunProgress.AT_REST, rest)

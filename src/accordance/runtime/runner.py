@@ -16,7 +16,7 @@ from typing import Final
 
 from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import State
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord
 from accordance.errors import LedgerError
 from accordance.project.home import Home
@@ -43,7 +43,7 @@ from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
 from accordance.work.inputs import look_at_inputs
-from accordance.work.taking import NoTaskReason, why_at_rest
+from accordance.work.taking import NoTaskReason, while_work_ends, why_at_rest
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
@@ -253,7 +253,7 @@ class Runner:
         """Take up what can begin, plan by plan."""
         files = look_at_inputs(self.ledger, self.home)
         with self.ledger.read() as tx:
-            rests = {plan.plan_id: why_at_rest(tx, plan) for plan in self._plans(tx)}
+            rests = {plan.plan_id: _rest_of(tx, plan) for plan in self._plans(tx)}
 
         looks = {}
         for plan_id, rest in rests.items():
@@ -293,6 +293,12 @@ class Runner:
             for attempt, slot in running:
                 if not is_wanted(tx, attempt):
                     slot.stop.set()
+
+
+def _rest_of(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
+    """Why nothing in a plan can be taken up at all, if so."""
+    reason = why_at_rest(tx, plan)
+    return reason and while_work_ends(tx, plan.plan_id, reason)
 
 
 def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:

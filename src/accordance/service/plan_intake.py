@@ -1,4 +1,4 @@
-"""Plans that come in: check, preview, import, review, resume."""
+"""Plans that come in: check, preview, import, review."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ from accordance.service.views.answers import AnswerView, answer_view
 from accordance.service.views.plans import (
     ImportedPlanView,
     PlanPreviewView,
-    PlanView,
     plan_fields,
-    plan_view,
 )
-from accordance.work import importing, reviewing, tasks
+from accordance.work import importing, reviewing
 from accordance.work.coding_tasks import check_tasks
 
 LARGEST_PLAN: Final = 1 << 30
@@ -41,7 +39,7 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
 
     With a project, its tasks that change a repository are checked too.
     """
-    roles = None if home is None else _roles(home)
+    roles = None if home is None else roles_of(home)
     with _collector_paused():
         try:
             message = parse_object(raw, Limits(max_bytes=LARGEST_PLAN))
@@ -73,7 +71,8 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _roles(home: Home) -> tuple[str, ...]:
+def roles_of(home: Home) -> tuple[str, ...]:
+    """Return the roles that tasks of a project may name."""
     return tuple(gateway_of(home.settings(), home.root).roles)
 
 
@@ -123,14 +122,15 @@ def import_plan(
             rules,
             source=importing.Source(raw, accepted.repairs, accepted.warnings),
             waived_by=waived_by,
-            roles=_roles(project.home),
+            roles=roles_of(project.home),
             watch=watch,
         )
     write_file(project.home.plan_file, imported.document)
     with project.ledger.read() as tx:
         states = tx.count_states(imported.plan.plan_id)
+        fields = plan_fields(tx, imported.plan)
     return ImportedPlanView(
-        **plan_fields(imported.plan),
+        **fields,
         is_new=imported.is_new,
         states=states,
         repairs=tuple(repair.to_json() for repair in accepted.repairs),
@@ -142,9 +142,3 @@ def review_plan(project: Project, raw: bytes, name: str | None = None) -> Answer
     """Hand in a review of a plan."""
     plan_id = plan_id_of(project, name)
     return answer_view(reviewing.review_plan(project.ledger, raw, plan_id))
-
-
-def resume_plan(project: Project, name: str | None, *, by: str) -> PlanView:
-    """Let a plan whose fuse has blown go on; its fuses begin anew."""
-    plan_id = plan_id_of(project, name)
-    return plan_view(tasks.resume(project.ledger, plan_id, by=by))

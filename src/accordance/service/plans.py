@@ -6,11 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from accordance.domain.filters import Subject, Term, Word
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord
 from accordance.domain.spending import total
-from accordance.service.listing import ListQuery, page_of
+from accordance.service.listing import ListQuery, filter_for
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (
     ExportedFileView,
@@ -28,9 +30,11 @@ from accordance.service.views.verdicts import verdicts_on
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import PLAN_LIST
 from accordance.work.exporting import deliverables, export_plan
+from accordance.work.plan_life import state_of
 from accordance.work.run_log import spent_by_task
 
 _MOST_MOVING: Final = 20
+_NOT_ARCHIVED: Final = Term(Word.STATE, PlanState.ARCHIVED, is_wanted=False)
 _MOVING: Final = (
     State.IN_PROGRESS,
     State.READY_TO_CHECK,
@@ -42,16 +46,23 @@ _MOVING: Final = (
 
 
 def list_plans(project: Project, query: ListQuery | None = None) -> PlanPageView:
-    """Return a page of the plans, the newest first."""
+    """Return a page of the plans, the newest first.
+
+    Archived plans are left out, unless the filter names a state.
+    """
+    query = query or ListQuery()
     with project.ledger.read() as tx:
-        page = page_of(tx, PLAN_LIST, query or ListQuery())
+        wanted = filter_for(tx, query.filter, Subject.PLANS)
+        if not wanted.has(Word.STATE):
+            wanted = wanted.plus(_NOT_ARCHIVED)
+        page = tx.page(PLAN_LIST, wanted, query.request)
         items = [_plan_entry(tx, plan) for plan in page.items]
     return PlanPageView(items=tuple(items), next=page.next)
 
 
 def _plan_entry(tx: Transaction, plan: PlanRecord) -> PlanEntryView:
     root = tx.progress(plan.root_task_id)
-    return PlanEntryView(**plan_fields(plan), root=root.state)
+    return PlanEntryView(**plan_fields(tx, plan), root=root.state)
 
 
 def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
@@ -61,7 +72,7 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
         spent = spent_by_task(tx, plan.plan_id)
         questions = tx.open_questions(plan_id=plan.plan_id)
         return PlanDetailView(
-            **plan_fields(plan),
+            **plan_fields(tx, plan),
             states=tx.count_states(plan.plan_id),
             fuses=plan.rules.fuses.model_dump(),
             rubric=dict(plan.rules.node_rubric.maxima),
@@ -83,7 +94,7 @@ def plan_status(ledger: Ledger, plan_id: str) -> PlanStatusView:
         return PlanStatusView(
             plan_id=plan.plan_id,
             title=plan.title,
-            state=plan.state,
+            state=state_of(tx, plan),
             root=tx.progress(plan.root_task_id).state,
             nodes=plan.nodes,
             states=tx.count_states(plan_id),

@@ -113,10 +113,11 @@ def _meant(tx: Transaction, subject: Subject, name: str) -> str:
 
 
 def _newest_plan(tx: Transaction) -> PlanRecord:
-    plans = tx.plans()
-    if not plans:
-        raise NoPlan
-    return plans[0]
+    """The newest plan that is not archived."""
+    for plan in tx.plans():
+        if plan.archived_at is None:
+            return plan
+    raise NoPlan
 
 
 def plan_id_of(project: Project, name: str | None) -> str:

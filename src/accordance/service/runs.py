@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from accordance.domain.fuses import Fuses
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.plan_summary import PlanSummary
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
@@ -27,10 +27,10 @@ from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
 from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
 from accordance.work.own_work import must_have_others_review
+from accordance.work.plan_life import resume
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
-from accordance.work.taking import NoTaskReason
-from accordance.work.tasks import resume
+from accordance.work.taking import PLAN_IS_OVER
 
 __all__ = [
     "DEAD_AFTER_SECONDS",
@@ -44,6 +44,8 @@ __all__ = [
 
 Listener: TypeAlias = Callable[[AttemptView], None]
 Warn: TypeAlias = Callable[[str], None]
+_RESUMED: Final = (PlanState.HELD, PlanState.PAUSED)
+"""The states out of which a run can be asked to resume a plan."""
 
 
 class NotShared(AccordanceError):
@@ -59,7 +61,7 @@ class RunOptions:
     executor: str | None = None  # does everything, whatever the routes say
     model: str | None = None
     isolation: str | None = None
-    resume_as: str | None = None  # lets a held plan go on first, in that name
+    resume_as: str | None = None  # lets a held or paused plan go on, in that name
 
 
 class RunEnd(NamedTuple):
@@ -129,7 +131,7 @@ class PlanRun:
         )
         why = reason.value if reason else None
         summary = summary_of(project, plan_id, rests=why or "the run was stopped")
-        is_finished = reason is NoTaskReason.FINISHED
+        is_finished = reason in PLAN_IS_OVER
         return RunEnd(view, summary, why, is_finished=is_finished)
 
 
@@ -149,7 +151,7 @@ def prepare_run(
     ):
         with project.ledger.read() as tx:
             record = find_plan(tx, plan)
-        if options.resume_as and record.state is PlanState.HELD:
+        if options.resume_as and record.state in _RESUMED:
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
         attempts = ProjectAttempts(

@@ -15,6 +15,7 @@ from sqlalchemy import Table
 
 from accordance.domain.chain import ChainEntry, Head, Payload, next_entry
 from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.errors import PlanArchived
 from accordance.store import rows
 from accordance.store.seals import (
     PLAN_BEGAN,
@@ -27,7 +28,12 @@ from accordance.store.seals import (
     sealed_columns,
     seals,
 )
-from accordance.store.storage import MAKES_WAY, AnyRecord, Storage
+from accordance.store.storage import (
+    MAKES_WAY,
+    AmendedRows,
+    AnyRecord,
+    Storage,
+)
 from accordance.store.tables import PLANS, TASK_NODES
 
 _WrittenRow: TypeAlias = tuple[Table, Values]
@@ -39,8 +45,8 @@ class Written:
 
     plans: dict[str, PlanRecord | None] = field(default_factory=dict)
     """Plans as they were before; None is a new plan."""
-    tasks: dict[str, TaskRecord] = field(default_factory=dict)
-    """Tasks as they were before."""
+    tasks: dict[str, TaskRecord | None] = field(default_factory=dict)
+    """Tasks as they were before; None is a task whose row is sealed in any case."""
     rows: dict[tuple[str, Key], _WrittenRow] = field(default_factory=dict)
     blobs: list[str] = field(default_factory=list)
     chain: str | None = None
@@ -63,14 +69,28 @@ class ChainedStorage(Storage):
         task_id: str | None = None,
         payload: Payload | None = None,
     ) -> ChainEntry:
-        """Add an event to the plan's chain."""
+        """Add an event to the plan's chain.
+
+        Raises PlanArchived: whatever happens to a plan is written down, so a plan that
+        takes no events is read-only.
+        """
+        if self.plan(plan_id).archived_at is not None:
+            raise PlanArchived(
+                f"plan {plan_id} is archived and read-only",
+                way_out="take it out of the archive first",
+            )
+        return self._add_to_chain(plan_id, kind, task_id, payload or {})
+
+    def _add_to_chain(
+        self, plan_id: str, kind: str, task_id: str | None, payload: Payload
+    ) -> ChainEntry:
         entry = next_entry(
             self.plan(plan_id).head,
             plan_id=plan_id,
             kind=kind,
             task_id=task_id,
             at=self.now,
-            payload=payload or {},
+            payload=payload,
         )
         self.add_entry(entry)
         self.written.chain = plan_id
@@ -114,7 +134,7 @@ class ChainedStorage(Storage):
 
         for plan_id, plan_rows in planned.items():
             for payload in seals(plan_rows, blobs.get(plan_id, ())):
-                self.record(plan_id, ROWS_WRITTEN, None, payload)
+                self._add_to_chain(plan_id, ROWS_WRITTEN, None, payload)
         self._seal_in_ledger(written, unplanned, blobs.get(None, []))
 
         # the seals have moved the heads of plans, which are not sealed
@@ -143,7 +163,7 @@ class ChainedStorage(Storage):
 
         for task_id, task_before in written.tasks.items():
             task = self.task(task_id)
-            if not _only_its_clock_moved(task_before, task):
+            if task_before is None or not _only_its_clock_moved(task_before, task):
                 row = rows.task_row(task)
                 row.update(self.beside_the_record(task_id))
                 yield task.plan_id, TASK_NODES, as_stored(TASK_NODES, row)
@@ -170,12 +190,34 @@ class ChainedStorage(Storage):
         written.plans[plan_id] = None if is_new else self.plan(plan_id)
 
         for task_id, task in list(written.tasks.items()):
-            if task.plan_id == plan_id:
+            if task is not None and task.plan_id == plan_id:
                 del written.tasks[task_id]
 
         for key, (table, values) in list(written.rows.items()):
             if table in MAKES_WAY and values[_place_of_plan(table)] == plan_id:
                 del written.rows[key]
+
+    def _forgets(self, plan_id: str) -> None:
+        """Note that nothing of a plan is left to be sealed."""
+        written = self.written
+        written.plans.pop(plan_id, None)
+        for task_id, task in list(written.tasks.items()):
+            if task is not None and task.plan_id == plan_id:
+                del written.tasks[task_id]
+        for key, (table, values) in list(written.rows.items()):
+            is_of_plan = belongs_to_a_plan(table)
+            if is_of_plan and values[_place_of_plan(table)] == plan_id:
+                del written.rows[key]
+
+    def _amends(self, amended: AmendedRows) -> None:
+        """Note which rows an amendment writes, and which it takes away."""
+        written = self.written
+        for task_id in amended.removed_tasks:
+            written.tasks.pop(task_id, None)
+        for node in amended.nodes:
+            written.tasks[node.task.task_id] = None
+        for requirement in amended.requirements:
+            self._wrote(requirement)
 
 
 @cache

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Text,
+    case,
     collate,
     false,
     func,
@@ -28,6 +29,7 @@ from sqlalchemy import (
 
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.store.columns import Words
 from accordance.store.tables import (
     LEDGER_EVENTS,
@@ -172,6 +174,22 @@ def _about_task(task_id: Column[Any], of_task: AnyOf) -> AnyOf:
     return any_of
 
 
+def _visible_state(values: Sequence[str], _: str) -> Condition:
+    """The state of a plan, as `plan_lifecycle.visible_state` says it."""
+    root = (
+        select(TASK_NODES.c.state)
+        .where(TASK_NODES.c.task_id == PLANS.c.root_task_id)
+        .scalar_subquery()
+    )
+    state = case(
+        (PLANS.c.archived_at.is_not(None), PlanState.ARCHIVED.value),
+        (root == State.DONE.value, PlanState.FINISHED.value),
+        (root == State.ABANDONED.value, PlanState.CANCELLED.value),
+        else_=PLANS.c.state,
+    )
+    return state.in_(values)
+
+
 def _is_answered(answered_at: Column[Any]) -> AnyOf:
     states = {OPEN: answered_at.is_(None), ANSWERED: answered_at.is_not(None)}
 
@@ -217,7 +235,7 @@ _TASK_WORDS: Final[Mapping[Word, AnyOf]] = {
 }
 _MEANINGS: Final[Mapping[Subject, Mapping[Word, AnyOf]]] = {
     Subject.PLANS: {
-        Word.STATE: _is(PLANS.c.state),
+        Word.STATE: _visible_state,
         Word.PLAN: _is(PLANS.c.plan_id),
         Word.AGENT: _is(PLANS.c.owner_agent_id),
         Word.SINCE: _since(PLANS.c.imported_at),

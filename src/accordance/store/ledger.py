@@ -15,7 +15,7 @@ from typing import Final
 
 from accordance.domain.chain import ChainEntry, Payload
 from accordance.domain.lifecycle import FORGIVES, Event, State, Waiting
-from accordance.domain.plan_review import PlanEvent, PlanState, next_plan_state
+from accordance.domain.plan_lifecycle import PlanEvent, PlanState, next_plan_state
 from accordance.domain.progress import (
     NodeMove,
     NodeProgress,
@@ -31,6 +31,7 @@ from accordance.domain.records import (
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
 from accordance.store.chained import ChainedStorage
+from accordance.store.storage import AmendedRows
 
 INPUTS_CHANGED: Final = "INPUTS_CHANGED"
 CANCELLED: Final = "CANCELLED"
@@ -166,10 +167,44 @@ class Transaction(ChainedStorage, ABC):
 
         Raises IllegalTransition; then nothing has changed.
         """
-        state = next_plan_state(self.plan(plan_id).state, event)
+        before = self.plan(plan_id).state
+        state = next_plan_state(before, event)
         self.save_plan(plan_id, state=state)
         self.record(plan_id, event, None, payload)
+        self._keep_in_step_with_review(plan_id, before, event)
         return state
+
+    def _keep_in_step_with_review(
+        self, plan_id: str, before: PlanState, event: PlanEvent
+    ) -> None:
+        """A plan that waits for its review asks for it, and no other plan does."""
+        was_in_review = before is PlanState.IN_REVIEW
+        is_in_review = self.plan(plan_id).state is PlanState.IN_REVIEW
+        if is_in_review and not was_in_review:
+            self.ask_for_review(plan_id)
+        elif was_in_review and not is_in_review:
+            self.close_questions_of_plan(plan_id, event, QuestionKind.APPROVAL)
+
+    def amend_plan(
+        self,
+        rows: AmendedRows,
+        changes: Iterable[NodeMove],
+        payload: Payload,
+        **fields: object,
+    ) -> None:
+        """Let an amendment happen to a plan, with all that follows from it.
+
+        `rows` are as they are then, `fields` those of the plan that change. Raises
+        IllegalTransition; then nothing has changed.
+        """
+        plan_id = rows.plan_id
+        before = self.plan(plan_id).state
+        state = next_plan_state(before, PlanEvent.AMENDED)
+        self.write_amended(rows)
+        self.save_plan(plan_id, state=state, **fields)
+        entry = self.record(plan_id, PlanEvent.AMENDED, None, payload)
+        self._follow(changes, entry)
+        self._keep_in_step_with_review(plan_id, before, PlanEvent.AMENDED)
 
     # -- questions to people
 
@@ -190,6 +225,12 @@ class Transaction(ChainedStorage, ABC):
         self.add(question)
         self._asked.append(question.question_id)
         return question
+
+    def ask_for_review(self, plan_id: str) -> None:
+        """Ask a person to approve or return a plan."""
+        plan = self.plan(plan_id)
+        text = f"{plan.title}: the plan waits for its review"
+        self.ask(plan_id, None, Ask(kind=QuestionKind.APPROVAL, text=text))
 
     def seal(self) -> None:
         """Write the seals of everything written, new questions with their numbers."""
@@ -219,6 +260,18 @@ class Transaction(ChainedStorage, ABC):
         """Close the questions that were asked because a task was blocked."""
         for question in self.open_questions(task_id=task):
             if question.kind in _ABOUT_A_BLOCK:
+                self.replace(replace(question, answered_at=self.now, answer=answer))
+
+    def close_questions_of_plan(
+        self, plan_id: str, event: PlanEvent, *kinds: QuestionKind
+    ) -> None:
+        """Close the questions of a plan that need no answer after an event.
+
+        Without kinds, all of them.
+        """
+        answer = {"closed_by": event}
+        for question in self.open_questions(plan_id=plan_id):
+            if not kinds or question.kind in kinds:
                 self.replace(replace(question, answered_at=self.now, answer=answer))
 
     # -- how a move is written down

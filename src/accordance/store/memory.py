@@ -9,7 +9,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, TypeVar
@@ -33,6 +33,7 @@ from accordance.domain.turns import turn_of
 from accordance.errors import Conflict, NotFound
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
+from accordance.store.memory_contents import Contents, key_of_record
 from accordance.store.memory_filtering import first_of_causes, fits, named_like
 from accordance.store.memory_nodes import linked_nodes
 from accordance.store.rows import (
@@ -43,7 +44,7 @@ from accordance.store.rows import (
     task_row,
 )
 from accordance.store.seals import Values, as_stored
-from accordance.store.storage import AnyRecord, EdgeRow, NodeRow, R
+from accordance.store.storage import AmendedRows, AnyRecord, EdgeRow, NodeRow, R
 from accordance.store.tables import (
     COUNTERS,
     EVENT_COUNTER,
@@ -59,29 +60,10 @@ _MAKING_WAY: Final = ("RequirementRecord", "EvidenceRecord", "QuestionRecord")
 """Records that a plan which is imported anew begins without."""
 
 
-@dataclass
-class _Contents:
-    blobs: dict[str, bytes] = field(default_factory=dict)
-    plans: dict[str, PlanRecord] = field(default_factory=dict)
-    nodes: dict[str, PlanNode] = field(default_factory=dict)
-    tasks: dict[str, TaskRecord] = field(default_factory=dict)
-    entries: dict[str, tuple[ChainEntry, ...]] = field(default_factory=dict)
-    records: dict[tuple[object, ...], Any] = field(default_factory=dict)
-    rows: dict[str, NodeRow] = field(default_factory=dict)  # tasks as they began
-    edges: dict[tuple[str, int], EdgeRow] = field(default_factory=dict)
-    ledger: dict[int, ChainEntry] = field(default_factory=dict)
-    numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
-    counters: dict[str, int] = field(default_factory=dict)
-
-    def copy(self) -> _Contents:
-        copies = [dict(getattr(self, name)) for name in self.__dataclass_fields__]
-        return _Contents(*copies)
-
-
 class MemoryTransaction(Transaction):
     """A transaction on a copy."""
 
-    def __init__(self, contents: _Contents, now: str) -> None:
+    def __init__(self, contents: Contents, now: str) -> None:
         super().__init__(now)
         self._contents = contents
 
@@ -136,7 +118,7 @@ class MemoryTransaction(Transaction):
             contents.edges[edge.plan_id, edge.place] = edge
         contents.nodes.update(linked_nodes(new_nodes, new_edges))
         for requirement in requirements:
-            self._contents.records[_key(requirement)] = requirement
+            self._contents.records[key_of_record(requirement)] = requirement
 
     def _make_way(self, plan_id: str) -> None:
         contents = self._contents
@@ -149,6 +131,18 @@ class MemoryTransaction(Transaction):
         for key, record in list(contents.records.items()):
             if key[0] in _MAKING_WAY and record.plan_id == plan_id:
                 del contents.records[key]
+
+    def write_amended(self, amended: AmendedRows) -> None:
+        self._amends(amended)
+        self._contents.amend(amended)
+
+    def forget_plan(self, plan_id: str) -> None:
+        self._forgets(plan_id)
+        self._contents.forget_plan(plan_id)
+
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        for name in names:
+            del self._contents.blobs[name]
 
     def node(self, task: str) -> PlanNode:
         return _get(self._contents.nodes, "task", task)
@@ -236,10 +230,11 @@ class MemoryTransaction(Transaction):
         number = self.last_number() + 1
         numbered = replace(entry, number=number)
         self._contents.numbered[number] = numbered
+        self._contents.counters[EVENT_COUNTER] = number
         return numbered
 
     def last_number(self) -> int:
-        return len(self._contents.numbered)
+        return self._contents.counters.get(EVENT_COUNTER, 0)
 
     def page(
         self, listing: Listing[Record], wanted: Filter, request: PageRequest
@@ -284,8 +279,8 @@ class MemoryTransaction(Transaction):
         return sorted(tasks, key=lambda task: (task.plan_id, task.place))
 
     def add(self, record: AnyRecord) -> None:
-        if _key(record) in self._contents.records:
-            raise Conflict(f"somebody else was first: {_key(record)}")
+        if key_of_record(record) in self._contents.records:
+            raise Conflict(f"somebody else was first: {key_of_record(record)}")
         self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
@@ -307,7 +302,7 @@ class MemoryTransaction(Transaction):
         return last + 1
 
     def replace(self, record: AnyRecord) -> None:
-        self._contents.records[_key(record)] = record
+        self._contents.records[key_of_record(record)] = record
         self._wrote(record)
 
     def beside_the_record(self, task_id: str) -> dict[str, Any]:
@@ -368,11 +363,6 @@ def _get(among: dict[str, T], kind: str, name: str) -> T:
         raise NotFound(kind, name, among) from None
 
 
-def _key(record: AnyRecord) -> tuple[object, ...]:
-    names = [column.name for column in TABLES[type(record)].primary_key]
-    return (type(record).__name__, *(getattr(record, name) for name in names))
-
-
 def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
     turn = turn_of(task)
     return None if turn is None else (turn, -task.priority, task.place)
@@ -399,7 +389,7 @@ class MemoryLedger(Ledger):
 
     def __init__(self, clock: Callable[[], str]) -> None:
         self._clock = clock
-        self._contents = _Contents()
+        self._contents = Contents()
         self._changed = threading.Condition()
 
     @contextmanager
@@ -418,10 +408,11 @@ class MemoryLedger(Ledger):
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with self._changed:
-            self._changed.wait_for(
-                lambda: len(self._contents.numbered) > after, timeout=seconds
-            )
-            return len(self._contents.numbered)
+            self._changed.wait_for(lambda: self._last() > after, timeout=seconds)
+            return self._last()
+
+    def _last(self) -> int:
+        return self._contents.counters.get(EVENT_COUNTER, 0)
 
     def close(self) -> None:
         """Nothing to let go of."""

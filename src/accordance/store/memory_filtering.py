@@ -10,6 +10,7 @@ from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Word
 from accordance.domain.lifecycle import State
 from accordance.domain.named_things import Named
+from accordance.domain.plan_lifecycle import visible_state
 from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
 from accordance.store.columns import storable
 from accordance.store.filtering import json_text, small_letters
@@ -136,8 +137,11 @@ def _is_answered(question: QuestionRecord, value: str, _: Tasks) -> bool:
     return value == state
 
 
-def _plan_has_state(plan: PlanRecord, value: str, _: Tasks) -> bool:
-    return plan.state.value == value
+def _plan_has_state(plan: PlanRecord, value: str, tasks: Tasks) -> bool:
+    root = tasks[plan.root_task_id].progress.state
+    is_archived = plan.archived_at is not None
+    state = visible_state(plan.state, root, is_archived=is_archived)
+    return state.value == value
 
 
 _TASK_WORDS: Final[Mapping[Word, Holds]] = {

@@ -19,7 +19,7 @@ from accordance.domain.lifecycle import (
     TaskStanding,
     Waiting,
 )
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.progress import NodeProgress
 from accordance.domain.records import (
     ArtifactRecord,

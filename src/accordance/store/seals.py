@@ -52,6 +52,7 @@ ROWS_WRITTEN: Final = "ROWS_WRITTEN"
 ROWS_TAKEN_OVER: Final = "ROWS_TAKEN_OVER"  # by a migration, as they were then
 SEALS: Final = (ROWS_WRITTEN, ROWS_TAKEN_OVER)
 PLAN_BEGAN: Final = "PLAN_BEGAN"
+PLAN_DELETED: Final = "PLAN_DELETED"  # all that is left of it
 
 Key: TypeAlias = tuple[Any, ...]
 Values: TypeAlias = tuple[Any, ...]

@@ -8,7 +8,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    and_,
+    delete,
+    select,
+)
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject
@@ -32,8 +41,22 @@ from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
 from accordance.store.sql_nodes import ReadRows, StoredNode
 from accordance.store.sql_writing import SqlWriting
-from accordance.store.storage import MAKES_WAY, AnyRecord, EdgeRow, NodeRow, R
-from accordance.store.tables import PLANS, REQUIREMENTS, TASK_EDGES, TASK_NODES
+from accordance.store.storage import (
+    MAKES_WAY,
+    AmendedRows,
+    AnyRecord,
+    EdgeRow,
+    NodeRow,
+    R,
+)
+from accordance.store.tables import (
+    BLOBS,
+    METADATA,
+    PLANS,
+    REQUIREMENTS,
+    TASK_EDGES,
+    TASK_NODES,
+)
 
 _MANY: Final = 500  # ids among which a similar one is looked for
 _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
@@ -114,6 +137,47 @@ class SqlTransaction(SqlWriting):
     def _make_way(self, plan_id: str) -> None:
         for table in MAKES_WAY:
             self._connection.execute(delete(table).where(table.c.plan_id == plan_id))
+
+    def write_amended(self, amended: AmendedRows) -> None:
+        self.flush()
+        self._amends(amended)
+        plan_id = amended.plan_id
+        of_plan = TASK_EDGES.c.plan_id == plan_id
+        self._connection.execute(delete(TASK_EDGES).where(of_plan))
+        for task_id in amended.removed_tasks:
+            removed = TASK_NODES.c.task_id == task_id
+            self._connection.execute(delete(TASK_NODES).where(removed))
+        for requirement_id in amended.removed_requirements:
+            removed = and_(
+                REQUIREMENTS.c.plan_id == plan_id,
+                REQUIREMENTS.c.requirement_id == requirement_id,
+            )
+            self._connection.execute(delete(REQUIREMENTS).where(removed))
+
+        self._replace_all(TASK_NODES, map(_node_values, amended.nodes))
+        self._insert_all(TASK_EDGES, map(rows.record_row, amended.edges))
+        self._replace_all(REQUIREMENTS, map(rows.record_row, amended.requirements))
+        # neighbours that were read before may have changed
+        self._read = ReadRows(plans=self._read.plans)
+
+    def forget_plan(self, plan_id: str) -> None:
+        self.flush()
+        self._forgets(plan_id)
+        for table in reversed(METADATA.sorted_tables):
+            if "plan_id" in table.c:
+                of_plan = table.c.plan_id == plan_id
+                self._connection.execute(delete(table).where(of_plan))
+        self._read = ReadRows()
+
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._connection.execute(delete(BLOBS).where(BLOBS.c.sha256 == name))
+
+    def _replace_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
+        new_rows = list(values)
+        if new_rows:
+            statement = statements.replacement(self._dialect, table)
+            self._connection.execute(statement, new_rows)
 
     # -- tasks
 

@@ -197,7 +197,7 @@ def replacement(dialect: str, table: Table) -> Insert:
     rest = {
         column.name: statement.excluded[column.name]
         for column in table.c
-        if column.name not in key
+        if column.name not in key and column.computed is None
     }
     return statement.on_conflict_do_update(index_elements=key, set_=rest)
 

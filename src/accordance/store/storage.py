@@ -94,6 +94,22 @@ class NodeRow:
     rival_group: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmendedRows:
+    """What an amendment makes of the rows of a plan.
+
+    `nodes` are those that are new, or say something else now; the edges are all of
+    them.
+    """
+
+    plan_id: str
+    nodes: Sequence[NodeRow]
+    removed_tasks: Sequence[str]
+    edges: Sequence[EdgeRow]
+    requirements: Sequence[RequirementRecord]
+    removed_requirements: Sequence[str]
+
+
 class Storage(ABC):
     """The rows of a ledger within a transaction."""
 
@@ -143,6 +159,18 @@ class Storage(ABC):
 
         An earlier revision of it, which never began, makes way.
         """
+
+    @abstractmethod
+    def write_amended(self, rows: AmendedRows) -> None:
+        """Write what has changed in a plan. What is written is sealed."""
+
+    @abstractmethod
+    def forget_plan(self, plan_id: str) -> None:
+        """Take away every row of a plan, its events included."""
+
+    @abstractmethod
+    def forget_blobs(self, names: Iterable[str]) -> None:
+        """Take away blobs."""
 
     # -- tasks
 

@@ -74,6 +74,8 @@ PLANS: Final = Table(
     Column("cost", Float, nullable=False),
     time_column("run_started_at"),
     hash_column("inputs_seen"),
+    time_column("paused_at"),
+    time_column("archived_at"),
     Column("head_seq", Integer, nullable=False),
     hash_column("head_hash", nullable=False),
 )

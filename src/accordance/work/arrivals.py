@@ -10,7 +10,7 @@ from typing import Final
 from accordance.contracts.limits import LIMITS
 from accordance.contracts.reading import parse_object
 from accordance.domain.lifecycle import CLAIMABLE, State
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.errors import AccordanceError, Unparseable
 from accordance.store.ledger import Ledger, Transaction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
@@ -14,7 +14,11 @@ from accordance.contracts.context import ROLES
 from accordance.contracts.violation import Notice, Repair
 from accordance.domain.chain import canonical
 from accordance.domain.plan import PlanGraph, plan_graph
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import (
+    PLAN_LIFECYCLE,
+    PlanEvent,
+    PlanState,
+)
 from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind
@@ -76,7 +80,9 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     watch: Callable[[int], None] = lambda _: None,
     also: Callable[[Transaction], None] = lambda _: None,
 ) -> Imported:
-    """Store a plan that honours its contract. The same plan again changes nothing.
+    """Store a plan that honours its contract.
+
+    The same plan again changes nothing, unless its review is waived now.
 
     A plan in which nothing has begun may be replaced; a running one may not. `source`,
     what the plan was read from, is kept with it. `roles` are those that its coding
@@ -85,12 +91,12 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     Raises Conflict, UnfitPlan, and InvalidTasks for coding tasks that could not be
     judged by.
     """
-    _refuse_unstorable_ids(plan)
+    refuse_unstorable_ids(plan)
     violations = check_tasks(plan, roles)
     if violations:
         raise InvalidTasks(violations)
 
-    document = _document(plan)
+    document = document_of(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
 
@@ -98,7 +104,8 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         sha256 = tx.keep(document)
         old = _earlier_plan(tx, plan.plan.plan_id)
         if old is not None and old.document == sha256:
-            return Imported(old, is_new=False, document=document)
+            _waive_review(tx, old, waived_by)
+            return Imported(tx.plan(old.plan_id), is_new=False, document=document)
 
         record = _plan_record(plan, sha256, rules, tx.now)
         if old is not None:
@@ -108,11 +115,19 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
         nodes = _watched(node_rows(plan, graph, progress, tx.now), watch)
         tx.begin_plan(record, nodes, edge_rows(plan), requirement_rows(plan))
         _record_import(tx, plan, record, source)
-        _ask_for_confirmations(tx, plan)
+        ask_for_confirmations(tx, plan, plan.requirements)
         also(tx)
-        if waived_by is not None:
+        if waived_by is None:
+            tx.ask_for_review(record.plan_id)
+        else:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
         return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+
+
+def _waive_review(tx: Transaction, plan: PlanRecord, waived_by: str | None) -> None:
+    """Let a plan begin that waits for a review which is not wanted after all."""
+    if waived_by is not None and plan.state is PlanState.IN_REVIEW:
+        tx.move_plan(plan.plan_id, PlanEvent.WAIVED, {"by": waived_by})
 
 
 def missing_inputs(plan: Plan) -> Counter[str]:
@@ -121,7 +136,7 @@ def missing_inputs(plan: Plan) -> Counter[str]:
     return Counter(need.task_id for need in required)
 
 
-def _document(plan: Plan) -> bytes:
+def document_of(plan: Plan) -> bytes:
     """The plan with the keys it was sent with, normalised, a node or edge per line.
 
     It is written line by line: a plan may be large, and is in memory once already.
@@ -182,10 +197,17 @@ def _plan_record(plan: Plan, document: str, rules: Rules, now: str) -> PlanRecor
 
 def _next_revision(record: PlanRecord, old: PlanRecord) -> PlanRecord:
     """The record of a plan that replaces an earlier revision. Raises Conflict."""
-    if old.state is PlanState.ACTIVE or old.run_started_at is not None:
+    is_over = old.state is PlanState.CANCELLED or old.archived_at is not None
+    if is_over:
+        raise Conflict(
+            f"plan {old.plan_id} is over and cannot be replaced;"
+            " give the new plan its own plan_id"
+        )
+    may_be_replaced = PlanEvent.IMPORTED in PLAN_LIFECYCLE[old.state]
+    if not may_be_replaced or old.run_started_at is not None:
         raise Conflict(
             f"plan {old.plan_id} is already running and cannot be replaced;"
-            " give the new plan its own plan_id"
+            " amend it, or give the new plan its own plan_id"
         )
     return replace(
         record,
@@ -211,7 +233,7 @@ def _record_import(
     tx.record(record.plan_id, PlanEvent.IMPORTED, None, payload)
 
 
-def _refuse_unstorable_ids(plan: Plan) -> None:
+def refuse_unstorable_ids(plan: Plan) -> None:
     """Refuse ids with a NUL character: not every database keeps them unchanged."""
     ids = [plan.plan.plan_id]
     ids += [node.task_id for node in plan.nodes]
@@ -314,9 +336,12 @@ def _keywords(need: Requirement) -> tuple[str, ...]:
     return tuple(need.validation.filename_keywords)
 
 
-def _ask_for_confirmations(tx: Transaction, plan: Plan) -> None:
+def ask_for_confirmations(
+    tx: Transaction, plan: Plan, needs: Iterable[Requirement]
+) -> None:
+    """Ask a person for the confirmations among what tasks of a plan need."""
     titles = {node.task_id: node.title for node in plan.nodes}
-    for need in plan.requirements:
+    for need in needs:
         if need.kind != "CONFIRMATION" or not need.required:
             continue
         name = json.dumps(need.name, ensure_ascii=False)

@@ -11,7 +11,7 @@ from typing import Final
 from accordance.domain.answering import CHOICES, AnswerWord
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, NotFound
@@ -35,6 +35,8 @@ from accordance.work.person_answers import (
     UnfitAnswer,
     Upload,
 )
+from accordance.work.plan_approval import approve_in, return_in
+from accordance.work.plan_life import cancel_in
 from accordance.work.reviewing import approve_product
 
 _WORDS: Final[Mapping[str, str]] = {
@@ -132,6 +134,12 @@ def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
                     " requeued or dropped",
                     way_out="requeue or drop that part, or give the goal up",
                 )
+        case QuestionKind.APPROVAL:
+            if not (reply.text or reply.give_up or reply.approve):
+                raise EmptyAnswer(
+                    f"{question_id} asks for the review of a plan",
+                    way_out="approve it, say what has to change, or give the plan up",
+                )
         case _:
             _check_word(question, reply)
 
@@ -195,6 +203,8 @@ def _act(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> None
             tx.save_plan(question.plan_id, inputs_seen=None)
         case QuestionKind.PLAN:
             _answer_for_plan(tx, question, reply)
+        case QuestionKind.APPROVAL:
+            _review_plan(tx, question, reply)
         case _:
             _answer_for_task(tx, question, reply)
 
@@ -227,6 +237,19 @@ def _decline(tx: Transaction, question: QuestionRecord, reply: PersonAnswer) -> 
     tx.happen(task_id, Event.BURIED, why=_why(question, reply))
 
 
+def _review_plan(
+    tx: Transaction, question: QuestionRecord, reply: PersonAnswer
+) -> None:
+    """Approve the plan, cancel it, or return it for what the answer says."""
+    plan_id = question.plan_id
+    if reply.give_up:
+        cancel_in(tx, tx.plan(plan_id), by=reply.by, reason=reply.text)
+    elif reply.approve:
+        approve_in(tx, plan_id, by=reply.by, note=reply.text)
+    else:
+        return_in(tx, plan_id, by=reply.by, reasons=[reply.text or ""])
+
+
 def _answer_for_plan(
     tx: Transaction, question: QuestionRecord, reply: PersonAnswer
 ) -> None:
@@ -235,7 +258,7 @@ def _answer_for_plan(
     has_begun = plan.run_started_at is not None
 
     if reply.give_up:
-        tx.cancel(plan.root_task_id, why=why)
+        cancel_in(tx, plan, by=reply.by, reason=reply.text)
     elif reply.approve:
         tx.move_plan(plan.plan_id, PlanEvent.WAIVED, why)
         run_started_at = tx.now if has_begun else None

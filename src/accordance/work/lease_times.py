@@ -9,7 +9,7 @@ LEASE_SECONDS: Final = 15 * 60
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
-def later(now: str, seconds: int) -> str:
+def later(now: str, seconds: float) -> str:
     """Return the time so many seconds later, as the ledger writes it."""
     time = _parsed(now) + dt.timedelta(seconds=seconds)
     return time.strftime(_TIME)

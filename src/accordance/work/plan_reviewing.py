@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accordance.contracts.violation import Accepted
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.records import MessageRecord, PlanRecord
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.arrivals import must_fit

@@ -13,7 +13,7 @@ from accordance.contracts.reading import parse_object
 from accordance.contracts.serialising import dump_json
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.lifecycle import CLAIMABLE, TERMINAL, Event, State
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import (
     MessageRecord,
     ReviewRecord,

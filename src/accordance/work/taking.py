@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from accordance.domain.fuses import Spent, blown_fuse
 from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import TERMINAL, State
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import LETS_WORK_END, PlanEvent, PlanState
 from accordance.domain.records import Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
 from accordance.store.ledger import Ledger, Transaction
@@ -31,6 +31,7 @@ from accordance.work.inputs import bind_inputs
 from accordance.work.intake import begin_attempt, history_of
 from accordance.work.lease_times import LEASE_SECONDS, later, seconds_between
 from accordance.work.own_work import is_own_work
+from accordance.work.plan_life import state_of
 
 Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
 """Whether a task may be given to the worker who asks."""
@@ -50,7 +51,10 @@ class NoTaskReason(StrEnum):
     IN_REVIEW = "the plan waits for its review"
     RETURNED = "the plan was returned; import a better one"
     HELD = "the plan is held and waits for a person"
+    PAUSED = "the plan is paused"
     FINISHED = "the plan is finished"
+    CANCELLED = "the plan was cancelled"
+    ARCHIVED = "the plan is archived"
     BUSY = "everything that can begin is being worked on"
     WAITING = "what is left waits for a person or an input"
     STUCK = "what is left waits for something that was given up or cancelled"
@@ -68,6 +72,12 @@ class NoTaskReason(StrEnum):
         " accordance's own executors; ask for any task to get what they would do,"
         " where its task allows that"
     )
+
+
+PLAN_IS_OVER: Final = frozenset(
+    (NoTaskReason.FINISHED, NoTaskReason.CANCELLED, NoTaskReason.ARCHIVED)
+)
+"""The reasons for which nothing will ever be taken up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ def _take_from_any_plan(
                 outcome = take(tx, plan_id)
         if isinstance(outcome, Taken):
             return outcome
-        if reason is NoTaskReason.FINISHED:
+        if reason in PLAN_IS_OVER:
             reason = outcome
     return reason
 
@@ -147,7 +157,7 @@ def held_by(tx: Transaction, holder: str, plan_id: str | None = None) -> list[Ta
     plans = [tx.plan(plan_id)] if plan_id else list(reversed(tx.plans()))
     held = []
     for plan in plans:
-        if plan.state is not PlanState.ACTIVE:
+        if plan.state not in LETS_WORK_END:
             continue
         for task in tx.tasks(plan.plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
             lease = task.lease
@@ -168,11 +178,31 @@ def _kind_of(task: TaskRecord) -> Literal["action", "review"]:
 
 def why_at_rest(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
     """Return why nothing in a plan can be taken up at all, if so."""
+    state = state_of(tx, plan)
+    if state is not PlanState.ACTIVE:
+        return NoTaskReason[state.name]
     if tx.progress(plan.root_task_id).state in TERMINAL:
         return NoTaskReason.FINISHED
-    if plan.state is PlanState.ACTIVE:
-        return None
-    return NoTaskReason[plan.state.name]
+    return None
+
+
+def while_work_ends(
+    tx: Transaction, plan_id: str, reason: NoTaskReason
+) -> NoTaskReason:
+    """Return why a run of a plan rests.
+
+    A paused plan is busy until the work that has begun comes to its end.
+    """
+    if reason is NoTaskReason.PAUSED and _is_in_work(tx, plan_id):
+        return NoTaskReason.BUSY
+    return reason
+
+
+def _is_in_work(tx: Transaction, plan_id: str) -> bool:
+    for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
+        if task.lease or task.progress.state is State.IN_PROGRESS:
+            return True
+    return False
 
 
 def take_in(  # noqa: PLR0913 - as for `take_next`
@@ -272,9 +302,8 @@ def why_nothing(
     if for_others and tx.next_turn(plan_id) is not None:
         return NoTaskReason.OTHERS
 
-    for task in tx.tasks(plan_id, State.IN_PROGRESS, State.READY_TO_CHECK):
-        if task.lease or task.progress.state is State.IN_PROGRESS:
-            return NoTaskReason.BUSY
+    if _is_in_work(tx, plan_id):
+        return NoTaskReason.BUSY
 
     if tx.open_questions(plan_id=plan_id):
         return NoTaskReason.WAITING

@@ -6,14 +6,11 @@ What their holders do comes first, then what a person does.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from accordance.domain.lifecycle import Event, State
-from accordance.domain.plan_review import PlanEvent
 from accordance.domain.progress import left_hanging
-from accordance.domain.records import UNSPENT, Lease, PlanRecord, TaskRecord
-from accordance.domain.ruling import QuestionKind
+from accordance.domain.records import Lease, PlanRecord, TaskRecord
 from accordance.errors import Conflict, TasksWait
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.arrivals import not_theirs
@@ -149,20 +146,6 @@ def dead_letters(tx: Transaction, plans: Iterable[PlanRecord]) -> list[TaskRecor
     for plan in plans:
         tasks += tx.tasks(plan.plan_id, State.DEAD_LETTER)
     return tasks
-
-
-def resume(ledger: Ledger, plan_id: str, *, by: str) -> PlanRecord:
-    """Let a plan whose fuse has blown go on, with new fuses. Raises Conflict."""
-    with ledger.write() as tx:
-        if tx.lock(plan_id).run_started_at is None:
-            raise Conflict(f"plan {plan_id} has not begun: there is nothing to resume")
-
-        tx.move_plan(plan_id, PlanEvent.RESUMED, {"by": by})
-        tx.save_plan(plan_id, **UNSPENT, run_started_at=tx.now)
-        answer = {"closed_by": PlanEvent.RESUMED}
-        for question in tx.open_questions(plan_id=plan_id, kind=QuestionKind.PLAN):
-            tx.replace(replace(question, answered_at=tx.now, answer=answer))
-        return tx.plan(plan_id)
 
 
 # -- helpers

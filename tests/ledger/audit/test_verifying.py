@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.work.run_log import LEFT_ALONE
 from tests.ledger.project import Project, asking, failing, product
 from tests.messages import PLAN, changed, edge, node, plan, requirement
@@ -73,7 +73,7 @@ TAMPERING = {
     "a deleted first event": ("DELETE FROM task_events WHERE seq = 1", "completeness", "the event that imported the plan is missing"),
     "a deleted last event": ("DELETE FROM task_events WHERE seq = (SELECT max(seq) FROM task_events)", "completeness", "are missing"),
     "an added event": ("INSERT INTO task_events (plan_id, seq, kind, task_id, at, payload, hash, number) SELECT plan_id, seq + 1, kind, task_id, at, payload, hash, number + 1 FROM task_events ORDER BY seq DESC LIMIT 1", "integrity", "the chain does not end where the plan says"),
-    "an event without its number": ("UPDATE task_events SET number = NULL WHERE seq = 2", "integrity", "event 2 (ROWS_WRITTEN) has no number"),
+    "an event without its number": ("UPDATE task_events SET number = NULL WHERE seq = 2", "integrity", "event 2 (ASKED_A_PERSON) has no number"),
     "another head": ("UPDATE plans SET head_hash = '0'", "integrity", "the chain does not end where the plan says"),
     "other rules": ("UPDATE plans SET rules = replace(rules, '\"attempts\": 3', '\"attempts\": 4')", "integrity", "the plan's rules are not those it was imported with"),
     "no events": ("DELETE FROM task_events", "completeness", "the event that imported the plan is missing"),

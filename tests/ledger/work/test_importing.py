@@ -13,8 +13,9 @@ from accordance import Accepted, check
 from accordance.cli.main import run
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.records import RequirementRecord, Rules
+from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, NotFound
 from accordance.work.importing import Source, UnfitPlan, import_plan
 from accordance.work.taking import NoTaskReason, Taken
@@ -37,7 +38,7 @@ def test_a_plan_at_its_beginning(project: Project) -> None:
     )
     assert project.states() == {"root": "PENDING", "a": "READY", "b": "PENDING"}
     assert project.take() is NoTaskReason.IN_REVIEW
-    assert project.kinds() == ["PLAN_IMPORTED"]
+    assert project.kinds() == ["PLAN_IMPORTED", "ASKED_A_PERSON"]
 
 
 def test_the_same_plan_again_changes_nothing(project: Project) -> None:
@@ -50,6 +51,14 @@ def test_the_same_plan_again_changes_nothing(project: Project) -> None:
     assert project.plan() == before
 
 
+def test_the_same_plan_again_without_a_review(project: Project) -> None:
+    """The review is not wanted after all: the plan may begin, and asks for nothing."""
+    project.imports(small_plan())
+    again = project.imports(small_plan(), waived_by="test")
+    assert (again.is_new, again.plan.state) == (False, PlanState.ACTIVE)
+    assert project.questions() == []
+
+
 def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
     """A new revision: its own tasks, questions and inputs; the count of rounds goes on."""
     confirm = requirement("a", kind="CONFIRMATION", name="go?")
@@ -60,7 +69,7 @@ def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
             requirements=[confirm],
         )
     )
-    assert len(project.questions()) == 1
+    assert len(project.questions(QuestionKind.CONFIRMATION)) == 1
     assert project.review_plan(plan_review(60)).content["state"] == "RETURNED"
     assert project.take() is NoTaskReason.RETURNED
     found = project.imports(small_plan())
@@ -69,7 +78,7 @@ def test_a_plan_that_nothing_has_begun_in_is_replaced(project: Project) -> None:
         1,
         PlanState.IN_REVIEW,
     )
-    assert project.questions() == []
+    assert project.questions(QuestionKind.CONFIRMATION) == []
     assert set(project.states()) == {"root", "a", "b"}
     with project.ledger.read() as tx:
         assert tx.find(RequirementRecord, plan_id=PLAN) == []

@@ -20,6 +20,7 @@ from accordance.executors.protocol import Observation, RunOutcome
 from accordance.runtime.budgets import budget_left
 from accordance.work.assignment import assignment
 from accordance.work.faults import fail_in, hand_back_in
+from accordance.work.plan_life import resume
 from accordance.work.rebuilding import ModelCall, calls_in, messages_of
 from accordance.work.run_log import (
     KeptAnswers,
@@ -32,7 +33,7 @@ from accordance.work.run_log import (
     spent_by_task,
 )
 from accordance.work.taking import NoTaskReason, Taken
-from accordance.work.tasks import requeue, resume
+from accordance.work.tasks import requeue
 from tests.ledger.audit.test_verifying import _below
 from tests.ledger.project import Project
 from tests.messages import PLAN, small_plan

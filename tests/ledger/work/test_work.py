@@ -17,10 +17,11 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.ruling import QuestionKind
-from accordance.errors import Conflict, IllegalTransition, NotFound
+from accordance.errors import Conflict, IllegalTransition, NotFound, UnfitPlanState
 from accordance.work.arrivals import TaskUnnamed
 from accordance.work.intake import submit
 from accordance.work.lease_times import LEASE_SECONDS
+from accordance.work.plan_life import resume
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import ProductUnnamed, review
 from accordance.work.taking import NoTaskReason, Taken, take_next
@@ -30,7 +31,6 @@ from accordance.work.tasks import (
     extend,
     release,
     requeue,
-    resume,
     retry,
 )
 from tests.ledger.project import Project, asking, encoded, failing, idle, product
@@ -928,7 +928,7 @@ def test_cancelling_the_root(project: Project) -> None:
     project.runs(small_plan())
     cancel(project.ledger, "root", by="me")
     assert project.states() == {"root": "ABANDONED", "a": "ABANDONED", "b": "ABANDONED"}
-    assert project.take() is NoTaskReason.FINISHED
+    assert project.take() is NoTaskReason.CANCELLED
 
 
 def test_another_chance(project: Project) -> None:
@@ -971,7 +971,7 @@ def test_a_plan_that_is_returned_too_often(project: Project) -> None:
         "MAX_REVIEW_ROUNDS_EXCEEDED",
     )
     assert project.take() is NoTaskReason.HELD
-    with pytest.raises(Conflict, match="has not begun"):
+    with pytest.raises(UnfitPlanState, match="held by its review"):
         resume(project.ledger, PLAN, by="me")
     project.answer(approve=True)
     assert project.takes() == "a"
@@ -994,7 +994,7 @@ def test_a_plan_is_given_up(project: Project) -> None:
     project.review_plan(plan_review(80, "REQUEST_EXTERNAL_INPUT"))
     project.answer(give_up=True)
     assert project.states() == {"root": "ABANDONED", "a": "ABANDONED", "b": "ABANDONED"}
-    assert project.take() is NoTaskReason.FINISHED
+    assert project.take() is NoTaskReason.CANCELLED
 
 
 def test_plan_reviews_that_cannot_be_read(project: Project) -> None:
@@ -1054,7 +1054,7 @@ def test_the_fuse_for_time(project: Project) -> None:
     assert resume(project.ledger, PLAN, by="me").state == "ACTIVE"
     assert project.questions() == []
     assert project.take() is NoTaskReason.BUSY
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(UnfitPlanState, match="there is nothing to resume"):
         resume(project.ledger, PLAN, by="me")
 
 

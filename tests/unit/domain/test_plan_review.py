@@ -1,51 +1,17 @@
-"""A plan's own small lifecycle, and what a review means for it."""
+"""What a review means for a plan."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
 
 from accordance import Accepted, Rejected, check_value
 from accordance.domain.fuses import Fuses
-from accordance.domain.plan_review import (
-    PLAN_LIFECYCLE,
-    PlanEvent,
-    PlanState,
-    next_plan_state,
-    rule_plan_review,
-)
+from accordance.domain.plan_lifecycle import PlanEvent
+from accordance.domain.plan_review import rule_plan_review
 from accordance.domain.ruling import QuestionKind
-from accordance.errors import IllegalTransition
 from tests.reviews import plan_review
-
-
-@pytest.mark.parametrize(
-    ("state", "event"), list(itertools.product(PlanState, PlanEvent))
-)
-def test_every_pair_is_decided(state: PlanState, event: PlanEvent) -> None:
-    """A move is in the table, or it raises and says what would be possible."""
-    legal = PLAN_LIFECYCLE[state].get(event)
-    if legal is not None:
-        assert next_plan_state(state, event) is legal
-        return
-    with pytest.raises(IllegalTransition) as caught:
-        next_plan_state(state, event)
-    assert caught.value.legal == tuple(PLAN_LIFECYCLE[state])
-
-
-def test_what_must_hold() -> None:
-    """A plan begins by an approval or a person's word only; once it runs, only a fuse stops it."""
-    into_active = {
-        event
-        for row in PLAN_LIFECYCLE.values()
-        for event, to in row.items()
-        if to is PlanState.ACTIVE
-    }
-    assert into_active == {PlanEvent.APPROVED, PlanEvent.WAIVED, PlanEvent.RESUMED}
-    assert set(PLAN_LIFECYCLE[PlanState.ACTIVE]) == {PlanEvent.FUSED}
-    assert set(PLAN_LIFECYCLE) == set(PlanState)
 
 
 def result(message: Any) -> Accepted[Any] | Rejected:

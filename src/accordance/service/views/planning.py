@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.service.views.base import View
 from accordance.service.views.spending import SpendingView
 

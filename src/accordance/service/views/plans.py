@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from accordance.domain.lifecycle import State
-from accordance.domain.plan_review import PlanState
+from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.service.views.base import PageView, View
 from accordance.service.views.leases import LeaseView, lease_view
 from accordance.service.views.questions import QuestionView
 from accordance.service.views.spending import SpendingView
 from accordance.service.views.verdicts import VerdictView
+from accordance.store.ledger import Ledger, Transaction
+from accordance.work.plan_life import state_of
 
 
 class PlanView(View):
@@ -145,14 +147,14 @@ class ExportView(View):
     head: dict[str, Any] | None = None
 
 
-def plan_fields(plan: PlanRecord) -> dict[str, Any]:
+def plan_fields(tx: Transaction, plan: PlanRecord) -> dict[str, Any]:
     """What every view of a plan shows."""
     return {
         "plan_id": plan.plan_id,
         "title": plan.title,
         "owner_agent_id": plan.owner_agent_id,
         "root_task_id": plan.root_task_id,
-        "state": plan.state,
+        "state": state_of(tx, plan),
         "revision": plan.revision,
         "nodes": plan.nodes,
         "imported_at": plan.imported_at,
@@ -161,9 +163,10 @@ def plan_fields(plan: PlanRecord) -> dict[str, Any]:
     }
 
 
-def plan_view(plan: PlanRecord) -> PlanView:
+def plan_view(ledger: Ledger, plan: PlanRecord) -> PlanView:
     """Show a plan."""
-    return PlanView(**plan_fields(plan))
+    with ledger.read() as tx:
+        return PlanView(**plan_fields(tx, plan))
 
 
 def moving_task_view(task: TaskRecord) -> MovingTaskView:

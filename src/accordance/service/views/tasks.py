@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -17,6 +17,9 @@ from accordance.service.views.runs import RunView
 from accordance.service.views.stories import AttemptStoryView
 from accordance.service.views.verdicts import VerdictView
 from accordance.work.task_description import describe
+
+_FOR_A_PERSON: Final = ("IN_REVIEW", "RETURNED", "HELD", "PAUSED", "WAITING", "STUCK")
+"""The reasons why there is no task that only a person can do something about."""
 
 
 class TaskView(View):
@@ -161,7 +164,7 @@ class NothingView(View):
     @property
     def waits_for_person(self) -> bool:
         """Whether it is a person's turn."""
-        return self.why in ("IN_REVIEW", "RETURNED", "HELD", "WAITING", "STUCK")
+        return self.why in _FOR_A_PERSON
 
 
 class StandingView(View):

@@ -1,0 +1,91 @@
+"""Small edits of a task in a plan's document, without writing the plan again.
+
+The result is a document like any other: it is checked as a whole before it counts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from accordance.errors import AccordanceError, NotFound
+
+_TASK: Final = "task"
+"""The key under which a node carries the task of a change."""
+
+
+class UnfitEdit(AccordanceError):
+    """An edit that the task has no place for."""
+
+    code = "unfit-edit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEdit:
+    """What becomes of a task. What is empty stays as it is."""
+
+    goal: str | None = None
+    allow: Sequence[str] = ()  # paths that are added to its pins
+    forbid: Sequence[str] = ()
+    executors: Sequence[str] = ()  # the only ones that may do it then
+    tests: Sequence[str] = ()  # its test commands then
+
+    def __bool__(self) -> bool:
+        """Whether it says anything."""
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+def edited(document: dict[str, Any], task_id: str, edit: TaskEdit) -> dict[str, Any]:
+    """Return a plan's document with a task edited. Raises NotFound, UnfitEdit.
+
+    The task is named by its id, or by the beginning of it.
+    """
+    changed = copy.deepcopy(document)
+    node = _node(changed["nodes"], task_id)
+    if edit.goal is not None:
+        _set_goal(node, edit.goal)
+    if edit.allow or edit.forbid or edit.executors or edit.tests:
+        _edit_change(node, edit)
+    return changed
+
+
+def _node(nodes: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    by_id = {str(node["task_id"]): node for node in nodes}
+    matches = [task_id for task_id in by_id if task_id.startswith(name)]
+    if name in by_id:
+        return by_id[name]
+    if len(matches) != 1:
+        raise NotFound("task", name, by_id)
+    return by_id[matches[0]]
+
+
+def _set_goal(node: dict[str, Any], goal: str) -> None:
+    node["goal_statement"] = goal
+    change = node.get(_TASK)
+    if isinstance(change, dict) and "goal" in change:
+        change["goal"] = goal
+
+
+def _edit_change(node: dict[str, Any], edit: TaskEdit) -> None:
+    """Edit the task of a change: its pins, who may make it, how it is tested."""
+    change = node.get(_TASK)
+    if not isinstance(change, dict):
+        raise UnfitEdit(
+            f"task {node['task_id']} changes no repository: it has no pins, tests or"
+            " executors of its own",
+            way_out="change its goal, or the route that leads to its executor",
+        )
+
+    pins = change.setdefault("pins", {})
+    for name, paths in (
+        ("allowed_paths", edit.allow),
+        ("forbidden_paths", edit.forbid),
+    ):
+        if paths:
+            pins[name] = list(dict.fromkeys((*pins.get(name, ()), *paths)))
+    if edit.executors:
+        change["allowedExecutors"] = list(edit.executors)
+    if edit.tests:
+        change["allowedTests"] = list(edit.tests)
