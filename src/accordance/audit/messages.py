@@ -31,7 +31,7 @@ AttemptTerms: TypeAlias = Mapping[tuple[str, int], Mapping[str, Any]]
 
 _ID_LENGTH: Final = 40
 """Characters of a message id that findings show."""
-_EVIDENCE_KEYS: Final = ("bundle", "manifest", "base", "commit")
+_EVIDENCE_KEYS: Final = ("bundle", "manifest", "base", "commit", "rebased")
 """Where the evidence of a change lies, in its event and in its case."""
 
 

@@ -4,9 +4,9 @@
     repo = "."        # the repository, relative to the project folder
     base = "main"     # what the first change of a plan builds on; HEAD by default
 
-The changes of a plan are made one after the other, each on the commit of the one
-before. So every change is judged on exactly the tree it lands on. The user's working
-tree and branches are never touched.
+Every change is judged on exactly the tree it lands on: a good change whose plan has
+moved on meanwhile is applied to the new head and judged again. The user's working tree
+and branches are never touched.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from accordance.changes.commission import Commission
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import ProvisionalJudge
+from accordance.changes.rebasing import RebaseAttempt
 from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
@@ -44,7 +45,7 @@ from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.landing import head_of, last_change
+from accordance.work.landing import head_of, landing_of, last_change
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
@@ -117,6 +118,7 @@ class Workshop:
             start=self._start(tx, task),
             branch=Branch(self.repository, branch_name(task.plan_id)),
             gateway=gateway,
+            landing=landing_of(tx, task),
         )
 
     def _gateway(self, tx: Transaction, task: TaskRecord) -> JudgingPolicy:
@@ -146,10 +148,14 @@ class Workshop:
         """Make the attempt, judge it, and write its commit.
 
         What the agent has left is kept in the memory before it is judged; work that is
-        there already is only judged. An attempt that cannot begin ends with a fault.
+        there already is only judged. A good change that the plan has overtaken is only
+        applied and judged. An attempt that cannot begin ends with a fault.
         """
+        attempt = CodingAttempt(self, job, choice, memory or NoMemory())
         try:
-            return CodingAttempt(self, job, choice, memory or NoMemory()).run(do)
+            if job.landing is not None:
+                return RebaseAttempt(attempt, job.landing).run()
+            return attempt.run(do)
         except LedgerError:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:

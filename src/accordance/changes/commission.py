@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from accordance.domain.usage import Budget
 from accordance.judging.task_input import TaskRequest
 from accordance.project.policy import JudgingPolicy
+from accordance.work.landing import Landing
 from accordance.workspace.branch import Branch
 
 
@@ -25,6 +26,8 @@ class Commission:
     branch: Branch
     gateway: JudgingPolicy
     budget: Budget = field(default_factory=Budget)
+    landing: Landing | None = None
+    """A good change to apply to the head, where nobody has to make one."""
 
     @property
     def seconds(self) -> float:

@@ -126,6 +126,8 @@ class AttemptJudge:
             manifest=manifest_of(written),
             base=tree.workspace.commit,
             commit=self._commit(tree, judgement),
+            executor=options.usage.executor,
+            model=options.usage.model,
         )
         submission = (written / "submit.json").read_bytes()
         return Conclusion(submission, change)

@@ -13,6 +13,7 @@ from typing import Any
 
 from accordance.changes.attempt import workshop_of
 from accordance.changes.handing_in import ChangeHandIn
+from accordance.changes.landing import is_landing, land, settle_landing
 from accordance.changes.lending import assignment_with_clone
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
@@ -49,13 +50,17 @@ def hand_out(
     """Take up the next task that can be begun, with its assignment.
 
     A change comes with its clone. One that cannot be begun waits for a person, as it
-    does in a run, and the next task is taken up.
+    does in a run, and the next task is taken up. So it is where a good change only had
+    to land.
     """
     discard_old_loans(ledger, home)
     while True:
         taken = take()
         if isinstance(taken, NoTaskReason):
             return taken
+        if is_landing(ledger, taken):
+            published(ledger, home, settle_landing(ledger, home, taken))
+            continue
         document = assignment_with_clone(ledger, home, taken)
         if document is not None:
             return HandedOut(taken, document)
@@ -99,8 +104,10 @@ def submit(
 def published(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
     """Move the plan's branch to where the ledger says, once a change is done.
 
-    If the branch cannot be moved, the receipt says why.
+    A good change that the plan has overtaken is landed first. If the branch cannot be
+    moved, the receipt says why.
     """
+    receipt = land(ledger, home, receipt)
     if receipt.content.get("state") != State.DONE:
         return receipt
 

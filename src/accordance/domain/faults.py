@@ -36,6 +36,7 @@ class Fault(StrEnum):
     OVER_BUDGET = "over_budget"
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
+    CONFLICT = "conflict"
 
 
 class FaultPage(NamedTuple):
@@ -147,6 +148,10 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
                 "No executor is configured for the task, or no route leads to one; no"
                 " work was started."
             ),
+        ),
+        Fault.CONFLICT: FaultPage(
+            "MERGE_CONFLICT",
+            "The change does not apply to the plan's new head.",
         ),
     }
 )

@@ -41,12 +41,13 @@ from accordance.domain.review_ruling import (
     rule_review,
     rule_review_fault,
 )
-from accordance.domain.submission_ruling import rule_submission
+from accordance.domain.submission_ruling import FAILS_TOGETHER, rule_submission
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
 __all__ = [
     "BEHIND",
+    "FAILS_TOGETHER",
     "UNPARSEABLE",
     "Ask",
     "QuestionKind",
@@ -125,6 +126,13 @@ def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruli
         )
     if is_helpless(fault):
         return stalled(page.code, text, None)
+    if fault is Fault.CONFLICT:  # nobody could know of the other change
+        return Ruling(
+            steps=((Event.RELEASED, None),),
+            outcome=Outcome.RETRY,
+            reason=page.code,
+            messages=messages,
+        )
 
     limits = fuses.for_what_passes if page.passes else fuses
     error = f"{page.code} {fault}"

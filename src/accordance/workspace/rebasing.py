@@ -1,0 +1,97 @@
+"""Applying the change of a commit to another commit: three-way, and never by guessing.
+
+It happens in a git directory of ours, where no hook, merge driver or attribute of the
+repository counts. So the result follows from the two commits alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accordance.domain.patch import read_patch
+from accordance.workspace.clone import scratch
+from accordance.workspace.errors import GitFailed
+from accordance.workspace.fetching import fetch, private_base
+from accordance.workspace.git import Git
+
+_DIFF: Final = (
+    "diff",
+    "--binary",
+    "--full-index",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+)
+_APPLY: Final = ("apply", "--3way", "--cached", "--whitespace=nowarn", "-")
+_ATTRIBUTES: Final = "* merge -text -filter -ident -working-tree-encoding\n"
+"""Of every file: content is merged line by line, whatever the tree says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """A change on top of another commit."""
+
+    patch: bytes  # from that commit
+    tree: str  # git's id of the whole tree after the change
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseConflict:
+    """A change that does not apply to another commit."""
+
+    files: tuple[str, ...]
+
+
+def rebase(repository: Path, commit: str, onto: str) -> Rebased | RebaseConflict:
+    """Apply what a commit changes to another commit of the repository.
+
+    Nothing is written to the repository. Raises GitFailed, WorkspaceError.
+    """
+    with scratch() as folder:
+        git = private_base(repository, folder / "rebase.git", onto)
+        fetch(git, repository, commit, "--depth=2")
+        return apply_onto(git, folder, commit, onto)
+
+
+def apply_onto(
+    git: Git, folder: Path, commit: str, onto: str
+) -> Rebased | RebaseConflict:
+    """Apply a commit to another one, both in a git directory of ours.
+
+    `folder` is empty but for that directory.
+    """
+    attributes = git.directory / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text(_ATTRIBUTES, "utf-8")
+
+    change = git(*_DIFF, f"{commit}^", commit, "--")
+    tree_folder = folder / "empty"
+    tree_folder.mkdir(exist_ok=True)
+    indexed = Git(git.directory, tree_folder, git.directory / "rebasing")
+    indexed("read-tree", onto)
+    if change.strip():
+        try:
+            indexed(*_APPLY, given=change)
+        except GitFailed as failure:
+            return RebaseConflict(_conflicting(indexed, change, failure))
+
+    tree = indexed.text("write-tree")
+    patch = git(*_DIFF, onto, tree, "--")
+    return Rebased(patch, tree)
+
+
+def _conflicting(git: Git, change: bytes, failure: GitFailed) -> tuple[str, ...]:
+    """The files in which a change does not apply.
+
+    Git leaves those that it could not merge in the index; others it only names.
+    """
+    unmerged = git("ls-files", "--unmerged", "-z").decode("utf-8", "replace")
+    rows = [row for row in unmerged.split("\0") if row]
+    files = {row.partition("\t")[2] for row in rows}
+    touched = read_patch(change.decode("utf-8", "replace")).touched
+    if not files:
+        files = {path for path in touched if path in failure.output}
+    return tuple(sorted(files or touched))
