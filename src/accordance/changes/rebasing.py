@@ -93,7 +93,7 @@ class RebaseAttempt:
         if landing.executor is not None:
             usage = Usage(model=landing.model, executor=landing.executor)
         claim = Claim(status="DONE", summary=landing.summary, tests=landing.tests)
-        return replace(options, usage=usage, claim=claim)
+        return replace(options, usage=usage, claim=claim, is_rebase=True)
 
     def _must_be(
         self, rebased: Rebased, change: JudgedChange, tree: AttemptTree
