@@ -45,7 +45,8 @@ from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.landing import head_of, landing_of, last_change
+from accordance.work.landing import landing_of, last_change
+from accordance.work.plan_head import head_of, replaced_heads
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
@@ -116,7 +117,7 @@ class Workshop:
             earlier=(task.last_error or "",) * task.same_errors,
             head=head_of(tx, task.plan_id),
             start=self._start(tx, task),
-            branch=Branch(self.repository, branch_name(task.plan_id)),
+            branch=self.branch(task.plan_id, replaced_heads(tx, task.plan_id)),
             gateway=gateway,
             landing=landing_of(tx, task),
         )
@@ -165,9 +166,15 @@ class Workshop:
         except (AccordanceError, OSError) as error:
             return RunOutcome(fault=Fault.UNPREPARED, text=str(error))
 
-    def publish(self, plan_id: str, head: str) -> str | None:
+    def branch(self, plan_id: str, replaced: tuple[str, ...] = ()) -> Branch:
+        """Return the branch of a plan; `replaced` are heads it had on another base."""
+        return Branch(self.repository, branch_name(plan_id), replaced)
+
+    def publish(
+        self, plan_id: str, head: str, replaced: tuple[str, ...] = ()
+    ) -> str | None:
         """Move the plan's branch to its last commit; return why not, if it cannot."""
-        branch = Branch(self.repository, branch_name(plan_id))
+        branch = self.branch(plan_id, replaced)
         try:
             branch.move_to(head)
         except (WorkspaceError, OSError) as error:
@@ -339,7 +346,7 @@ class CodingAttempt:
         tip = branch.tip
         if tip is None:
             return
-        if head is None or not branch.contains(head, tip):
+        if head is None or not branch.comes_before(tip, head):
             raise WorkspaceError(
                 f"the branch {branch.name} exists, but this ledger did not make it;"
                 " rename or delete it, then answer"

@@ -43,12 +43,27 @@ def land(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
     another process, has it already.
     """
     while receipt.content.get("reason_code") == BEHIND and not receipt.repeated:
-        taken = _take(ledger, home, str(receipt.content["task_id"]))
+        taken = take_landing(ledger, home, str(receipt.content["task_id"]))
         if taken is None:
             return receipt
         landed = settle_landing(ledger, home, taken)
         receipt = _with_landing(ledger, receipt, landed)
     return receipt
+
+
+def take_landing(ledger: Ledger, home: Home, task_id: str) -> Taken | None:
+    """Take a change up that has to land; None if that is not possible now."""
+    most = home.settings().workspace.parallel_changes
+    with ledger.write() as tx:
+        plan_id = tx.task(task_id).plan_id
+        if why_not_begin(tx, plan_id, None):
+            return None
+        task = tx.task(task_id)
+        if task.progress.state is not State.READY or landing_of(tx, task) is None:
+            return None
+        if not ChangeBounds(most).leave_room_for(tx, task):
+            return None
+        return take_up(tx, task, _HOLDER, LANDING_SECONDS)
 
 
 def is_landing(ledger: Ledger, taken: Taken) -> bool:
@@ -68,21 +83,6 @@ def settle_landing(ledger: Ledger, home: Home, taken: Taken) -> Receipt:
         if produced.raw is None or produced.judged is None:
             return fail_in(tx, task_id, attempt, produced.to_json())
         return change_in(tx, home, produced.raw, task_id, attempt, produced.judged)
-
-
-def _take(ledger: Ledger, home: Home, task_id: str) -> Taken | None:
-    """Take a change up that has to land; None if that is not possible now."""
-    most = home.settings().workspace.parallel_changes
-    with ledger.write() as tx:
-        plan_id = tx.task(task_id).plan_id
-        if why_not_begin(tx, plan_id, None):
-            return None
-        task = tx.task(task_id)
-        if task.progress.state is not State.READY or landing_of(tx, task) is None:
-            return None
-        if not ChangeBounds(most).leave_room_for(tx, task):
-            return None
-        return take_up(tx, task, _HOLDER, LANDING_SECONDS)
 
 
 def _rebased(ledger: Ledger, home: Home, taken: Taken) -> RunOutcome:

@@ -42,12 +42,11 @@ from accordance.work.intake import (
 from accordance.work.landing import (
     APPROVAL,
     Approval,
-    landed_since,
     landing_of,
-    lands_on_head,
     open_checks,
 )
 from accordance.work.message_kinds import JudgedMessage
+from accordance.work.plan_head import landed_since, lands_on_head
 from accordance.work.products import Product, store_product
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import approve_product
@@ -209,10 +208,11 @@ def _feedback(tx: Transaction, arrived: ArrivedMessage, change: JudgedChange) ->
         return feedback
 
     base = str(change.rebased["base"])
-    others = landed_since(tx, arrived.plan.plan_id, base)
+    titles = landed_since(tx, arrived.plan.plan_id, base)
+    others = listed(titles) if titles else "the plan's new base"
     return (
-        "Your change passed by itself, and it is here. Together with what has landed"
-        f" since ({listed(others)}) it does not pass.\n{feedback}"
+        "Your change passed by itself, and it is here. Together with what has come"
+        f" since ({others}) it does not pass.\n{feedback}"
     )
 
 

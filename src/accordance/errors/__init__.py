@@ -42,6 +42,7 @@ AccordanceError
 +-- Conflict                   another process was first, or it is too late
 |   +-- AttemptJudged          there is a bundle of that attempt already
 |   +-- TasksWait              others wait for a task that is to be cancelled
+|   +-- NotRebased             the changes of a plan do not fit its new base
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
@@ -127,6 +128,7 @@ from accordance.errors.work import (
     GateNotRun,
     IllegalTransition,
     InvalidTerms,
+    NotRebased,
     TasksWait,
 )
 
@@ -172,6 +174,7 @@ __all__ = [
     "NoPlan",
     "NotAccepted",
     "NotFound",
+    "NotRebased",
     "OwnWork",
     "TasksWait",
     "UnknownAgent",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from accordance.domain.filters import OPEN, Subject, Term, Word
+from accordance.domain.lifecycle import State
 from accordance.service.listing import ListQuery, filter_for
 from accordance.service.project import Project
 from accordance.service.views.questions import (
@@ -43,6 +44,8 @@ def answer_question(
     from accordance.work import inbox
 
     question = inbox.answer(project.ledger, project.home, question_id, answer)
+    if answer.approve and question.task_id:
+        _land(project, question.task_id)
     with project.ledger.read() as tx:
         if question.task_id:
             state: str = tx.progress(question.task_id).state
@@ -55,3 +58,13 @@ def answer_question(
         plan_id=question.plan_id,
         state=state,
     )
+
+
+def _land(project: Project, task_id: str) -> None:
+    """Land an approved change that the plan has overtaken; others are left alone."""
+    with project.ledger.read() as tx:
+        is_ready = tx.progress(task_id).state is State.READY
+    if is_ready:
+        from accordance.changes.outside import land_task
+
+        land_task(project.ledger, project.home, task_id)

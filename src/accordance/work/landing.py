@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from accordance.domain.lifecycle import State
-from accordance.domain.records import (
-    ArtifactRecord,
-    MessageRecord,
-    QuestionRecord,
-    TaskRecord,
-)
+from accordance.domain.records import MessageRecord, QuestionRecord, TaskRecord
 from accordance.domain.ruling import BEHIND
 from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import TAG
+from accordance.work.plan_head import lands_on_head
 
 REBASES: Final = "rebases"
 """The key under which the event that begins such an attempt names the change."""
@@ -62,50 +58,6 @@ class Landing:
     def to_json(self) -> dict[str, Any]:
         """Which change it is, as the case of the rebased change stores it."""
         return {"attempt": self.attempt, "base": self.base, "commit": self.commit}
-
-
-# -- the plan's head
-
-
-def head_of(tx: Transaction, plan_id: str) -> str | None:
-    """Return the commit of the change that was approved last; None before the first."""
-    landed = landed_changes(tx, plan_id)
-    return str(landed[-1].case["commit"]) if landed else None
-
-
-def landed_changes(tx: Transaction, plan_id: str) -> list[MessageRecord]:
-    """Return the changes that have landed, in their order.
-
-    A change lands only on the head that it was judged on. So it was judged after the
-    change before it had landed, and the order of the judgements is that of the commits.
-    """
-    approved = {
-        (artifact.task_id, artifact.attempt)
-        for artifact in tx.find(ArtifactRecord, plan_id=plan_id)
-        if artifact.approved_at
-    }
-    submissions = tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION")
-    return [
-        message
-        for message in submissions
-        if message.case.get("commit") and (message.subject, message.attempt) in approved
-    ]
-
-
-def landed_since(tx: Transaction, plan_id: str, base: str) -> list[str]:
-    """Return the titles of the changes that have landed on top of a commit."""
-    titles: list[str] = []
-    for message in reversed(landed_changes(tx, plan_id)):
-        if message.case["commit"] == base:
-            break
-        titles.append(tx.task(message.subject).title)
-    titles.reverse()
-    return titles
-
-
-def lands_on_head(tx: Transaction, plan_id: str, base: str) -> bool:
-    """Whether a change made on a commit would land on the head of the plan."""
-    return head_of(tx, plan_id) in (None, base)
 
 
 # -- the change of a task

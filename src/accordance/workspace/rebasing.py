@@ -6,15 +6,16 @@ repository counts. So the result follows from the two commits alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from accordance.domain.patch import read_patch
 from accordance.workspace.clone import scratch
-from accordance.workspace.errors import GitFailed
+from accordance.workspace.errors import GitFailed, WorkspaceError
 from accordance.workspace.fetching import fetch, private_base
-from accordance.workspace.git import Git
+from accordance.workspace.git import Git, git_directory
 
 _DIFF: Final = (
     "diff",
@@ -95,3 +96,60 @@ def _conflicting(git: Git, change: bytes, failure: GitFailed) -> tuple[str, ...]
     if not files:
         files = {path for path in touched if path in failure.output}
     return tuple(sorted(files or touched))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayConflict:
+    """A commit that does not apply on top of the others."""
+
+    commit: str
+    files: tuple[str, ...]
+
+
+def replay(
+    repository: Path, commits: Sequence[str], onto: str
+) -> tuple[str, ...] | ReplayConflict:
+    """Put commits on top of another one, in their order; return the new commits.
+
+    They are written to the repository, under no name. What a commit changes may be
+    there already; it is then empty. Raises GitFailed, WorkspaceError.
+    """
+    with scratch() as folder:
+        git = private_base(repository, folder / "rebase.git", onto)
+        replayed: list[str] = []
+        head = onto
+        for commit in commits:
+            fetch(git, repository, commit, "--depth=2")
+            applied = apply_onto(git, folder, commit, head)
+            if isinstance(applied, RebaseConflict):
+                return ReplayConflict(commit, applied.files)
+            head = _commit_again(git, commit, applied.tree, head)
+            replayed.append(head)
+
+        _send(git, repository, head, onto)
+    return tuple(replayed)
+
+
+def _commit_again(git: Git, commit: str, tree: str, parent: str) -> str:
+    """Write a commit with the author and the words of another one."""
+    text = git("cat-file", "commit", commit)
+    header, _, message = text.partition(b"\n\n")
+    people = [
+        line
+        for line in header.split(b"\n")
+        if line.startswith((b"author ", b"committer "))
+    ]
+    lines = [f"tree {tree}".encode(), f"parent {parent}".encode(), *people]
+    written = b"\n".join(lines) + b"\n\n" + message
+    options = ("-t", "commit", "-w", "--stdin")
+    return git("hash-object", *options, given=written).decode().strip()
+
+
+def _send(git: Git, repository: Path, head: str, onto: str) -> None:
+    """Copy the objects of new commits into the repository."""
+    directory = git_directory(repository)
+    if directory is None:
+        raise WorkspaceError(f"{repository} is not a git repository")
+    wanted = f"{head}\n^{onto}\n".encode()
+    pack = git("pack-objects", "-q", "--revs", "--stdout", given=wanted)
+    Git(directory)("unpack-objects", "-q", given=pack)
