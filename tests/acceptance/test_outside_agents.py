@@ -503,11 +503,12 @@ def test_rules_that_change_meanwhile(project: OutsideProject) -> None:
 
 
 def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
-    """Two workers: the second one is given no change while the first has one, and then builds on what that has come to."""
+    """Where the settings say so: the second worker is given no change while the first has one, and then builds on what that has come to."""
     pins = a_task(pins={"allowed_paths": ["src/**"]})
     project = OutsideProject(
         tmp_path / "project",
         plan=coding_plan(coding_node(), coding_node(SECOND, "Again", pins)),
+        settings=ELSEWHERE.replace("[workspace]", "[workspace]\nparallel_changes = 1"),
     )
     project.build()
     project.imports()

@@ -153,10 +153,12 @@ def test_what_a_person_approves_late_lands_all_the_same(tmp_path: Path) -> None:
     """The reviewer wanted help, another change landed, and a person approved: the change is rebased."""
     with staged(tmp_path / "project", REVIEWED) as stage:
         stage.make("ann", FIRST, prices=RATE)
+        second = stage.take("bob", SECOND)
         assigned = stage.take("reviewer", f"check-{FIRST[-1]}")
         help_wanted = stage.review_message(FIRST, 50, "REQUEST_EXTERNAL_INPUT")
         tasks.review(stage.project, help_wanted, task_id=assigned.taken.task.task_id)
-        stage.make("bob", SECOND, prices=NAME)
+        stage.write(second, prices=NAME)
+        stage.hand_in(second)
         (question,) = inbox.list_questions(stage.project).items
         answered = inbox.answer_question(
             stage.project, question.question_id, PersonAnswer(by="eve", approve=True)

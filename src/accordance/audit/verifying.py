@@ -14,6 +14,7 @@ from typing import Final
 from accordance.audit.chains import compare_head, linked_entries, reason_of
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.audit.kept_blobs import NamedBlobs
+from accordance.audit.landings import verify_landings
 from accordance.audit.messages import (
     Announced,
     verify_changes,
@@ -23,6 +24,7 @@ from accordance.audit.messages import (
 from accordance.audit.numbers import verify_numbers
 from accordance.audit.replaying import AttemptContracts, PlanReplay
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
+from accordance.changes.plan_rebasing import REBASED
 from accordance.changes.settling import JUDGED
 from accordance.domain.chain import ChainEntry
 from accordance.domain.records import ArtifactRecord, PlanRecord, ReviewRecord
@@ -31,7 +33,7 @@ from accordance.store.ledger import Transaction
 from accordance.store.seals import PLAN_BEGAN
 from accordance.store.tables import TASK_EVENTS
 
-_ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED)
+_ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED, REBASED)
 """The events that announce a message or a verdict."""
 
 
@@ -172,6 +174,9 @@ class _PlanAudit:
 
         with _readable("changes", findings):
             verify_changes(tx, plan, self._announced[JUDGED], root, findings)
+
+        with _readable("landed changes", findings):
+            verify_landings(tx, plan, self._announced[REBASED], findings)
 
         with _readable("verdicts", findings):
             announced = self._announced["VERDICT"]

@@ -1,4 +1,4 @@
-"""`accordance plan`: import, review, watch, draw and export plans."""
+"""`accordance plan`: import, review, watch, draw, rebase and export plans."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from accordance.cli.ledger_commands import (
 )
 from accordance.cli.list_options import list_options, tell_of_more
 from accordance.cli.plan_import import import_, report_rejected_plan
+from accordance.cli.plan_rebase import rebase
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import is_file, read_bounded
@@ -47,12 +48,13 @@ _PLAN_FIELDS = (
 
 @click.group(name="plan")
 def command() -> None:
-    """Import, review, watch, draw and export plans."""
+    """Import, review, watch, draw, rebase and export plans."""
 
 
 command.add_command(import_)
 command.add_command(create)
 command.add_command(plan_prompt)
+command.add_command(rebase)
 
 
 @command.command(name="list")
@@ -102,6 +104,8 @@ def _print_plan(plan: PlanDetailView) -> None:
 
     if plan.spent.calls:
         print_line(f"  spent          {spent_text(plan.spent)}")
+    if plan.base_moved:
+        print_line(f"  base           {plan.base_moved}")
     for verdict in plan.verdicts:
         messages = " ".join(verdict.messages)
         print_line(f"  review         {verdict.outcome} {messages}")
@@ -127,9 +131,9 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
     with opened(where) as project:
         plan_id = plan_id_of(project, plan)
         if is_live:
-            view = watch(project.ledger, plan_id)
+            view = watch(project, plan_id)
         else:
-            view = plan_status(project.ledger, plan_id)
+            view = plan_status(project.ledger, plan_id, project.home)
 
     if as_json:
         print_json(view.to_json())
