@@ -35,11 +35,14 @@ from accordance.work.plan_head import (
     head_of,
 )
 from accordance.work.sweeping import kept_from_sweeping
+from accordance.workspace.branch import Branch
 from accordance.workspace.clone import discard
 from accordance.workspace.rebasing import ReplayConflict, replay
 
 REBASED: Final = "PLAN_REBASED"
 """The event that names the old and the new base of a plan."""
+_NEW_HEAD: Final = "new-head"
+_OLD_HEAD: Final = "old-head"
 _CLAIM: Final = "Tested together with the other changes of its plan, on a new base."
 
 
@@ -100,15 +103,27 @@ class PlanRebase:
             before = tuple(changes_below_head(tx, self.plan_id))
         after = self._replayed(before)
         head = after[-1].commit
-        branch = self.shop.branch(self.plan_id)
-        branch.keep(head, "rebased")  # git throws nothing away meanwhile
-        with kept_from_sweeping(self.shop.home):
-            tests = [
-                test for change in after for test in self._tested(change.task_id, head)
-            ]
+        self._branch.keep(head, _NEW_HEAD)  # git throws nothing away meanwhile
+        try:
+            tests = self._test_all(after, head)
+        except BaseException:
+            self._branch.forget(head, _NEW_HEAD)
+            raise
         return RebasedPlan(
             base=self.base, before=before, after=after, tests=tuple(tests)
         )
+
+    @property
+    def _branch(self) -> Branch:
+        return self.shop.branch(self.plan_id)
+
+    def _test_all(self, changes: tuple[LandedChange, ...], head: str) -> list[HeadRun]:
+        """Run the tests of every task on the new head. Raises NotRebased."""
+        runs: list[HeadRun] = []
+        with kept_from_sweeping(self.shop.home):
+            for change in changes:
+                runs += self._tested(change.task_id, head)
+        return runs
 
     def _replayed(self, before: tuple[LandedChange, ...]) -> tuple[LandedChange, ...]:
         commits = [change.commit for change in before]
@@ -170,8 +185,16 @@ class PlanRebase:
             title = tx.task(task_id).title
         return f"task {task_id} ({title})"
 
+    def drop(self, rebased: RebasedPlan) -> None:
+        """Forget a new head that was only tried."""
+        self._branch.forget(rebased.head, _NEW_HEAD)
+
     def move(self, rebased: RebasedPlan, by: str) -> None:
-        """Give the plan its new head. Raises Conflict if it has moved on meanwhile."""
+        """Give the plan its new head. Raises Conflict if it has moved on meanwhile.
+
+        The old one is kept in the repository: attempts under way have begun on it.
+        """
+        self._branch.keep(self.base.head, _OLD_HEAD)
         with self.ledger.write() as tx:
             tx.lock(self.plan_id)
             if head_of(tx, self.plan_id) != self.base.head:

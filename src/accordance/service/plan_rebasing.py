@@ -33,7 +33,9 @@ def rebase_plan(
     rebase = PlanRebase(project.ledger, shop, plan.plan_id, base)
     rebased = rebase.prepare()
     problem = None
-    if not dry_run:
+    if dry_run:
+        rebase.drop(rebased)
+    else:
         rebase.move(rebased, by)
         problem = _published(project, shop, plan.plan_id)
     with project.ledger.read() as tx:

@@ -102,8 +102,14 @@ class Branch:
 
     def keep(self, commit: str, name: str) -> None:
         """Keep a commit of the repository under `name` until it has landed."""
-        kept_name = f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
-        self.git("update-ref", kept_name, commit)
+        self.git("update-ref", self._kept_name(commit, name), commit)
+
+    def forget(self, commit: str, name: str) -> None:
+        """Keep a commit no longer: it will not land."""
+        self.git("update-ref", "-d", self._kept_name(commit, name))
+
+    def _kept_name(self, commit: str, name: str) -> str:
+        return f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
 
     @property
     def _kept_refs(self) -> str:
