@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.changes.commission import Commission
+from accordance.changes.commission import Commission, patch_to_begin_with
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import ProvisionalJudge
@@ -45,7 +45,7 @@ from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.landing import landing_of, last_change
+from accordance.work.landing import landing_of
 from accordance.work.plan_head import head_of, replaced_heads
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
@@ -77,15 +77,6 @@ Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
 _MAX_SUMMARY: Final = 2_000
-_OUT_OF_BOUNDS: Final = frozenset(
-    (
-        "SCOPE_CONFLICT",
-        "ROLE_POLICY_VIOLATION",
-        "POLICY_VIOLATION",
-        "CONSTITUTION_VIOLATION",
-    )
-)
-"""After these the next attempt starts afresh; otherwise where the last one stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +107,7 @@ class Workshop:
             attempt=failures + 1,
             earlier=(task.last_error or "",) * task.same_errors,
             head=head_of(tx, task.plan_id),
-            start=self._start(tx, task),
+            start=patch_to_begin_with(tx, self.home.root, task),
             branch=self.branch(task.plan_id, replaced_heads(tx, task.plan_id)),
             gateway=gateway,
             landing=landing_of(tx, task),
@@ -134,14 +125,6 @@ class Workshop:
             max_attempts=min(gateway.max_attempts, fuses.attempts),
             repeat_threshold=min(gateway.repeat_threshold, fuses.same_error),
         )
-
-    def _start(self, tx: Transaction, task: TaskRecord) -> bytes:
-        """The change as the last attempt left it, unless it went out of bounds."""
-        last = last_change(tx, task)
-        if last is None or last.answer.get("reason_code") in _OUT_OF_BOUNDS:
-            return b""
-        patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
-        return patch.read_bytes() if patch.is_file() else b""
 
     def carry_out(
         self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None
@@ -273,9 +256,12 @@ class CodingAttempt:
         return FinishedWork(tree, draft, produced)
 
     def _recalled_work(self, place: Path) -> FinishedWork | None:
-        """The work of a run that was cut off, if it was done and still fits."""
+        """The work of a run that was cut off, if it was done.
+
+        It is judged on the commit that it was made on, wherever the plan has come to.
+        """
         kept = recall_work(self.memory)
-        if kept is None or self.job.head not in (None, kept.left.base):
+        if kept is None:
             return None
 
         self._check_branch()
