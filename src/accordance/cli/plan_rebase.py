@@ -58,8 +58,8 @@ def _print_rebase(view: PlanRebaseView) -> None:
         return
 
     moved = f"{_short(view.old_base)} -> {_short(view.new_base)}"
-    replayed = "are on it now" if view.is_done else "would fit; nothing was moved"
-    print_line(f"{view.base} {moved}: {len(view.changes)} changes {replayed}")
+    result = "are on it now" if view.is_done else "would fit; nothing was moved"
+    print_line(f"{view.base} {moved}: the plan's changes {result}")
     for change in view.changes:
         print_line(f"  {_short(change.after)}  {change.title}")
     for run in view.tests:

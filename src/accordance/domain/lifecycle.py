@@ -69,7 +69,7 @@ class Event(StrEnum):
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
     REQUEUED = "REQUEUED"  # taken back from the dead letters
-    COMPLETED = "COMPLETED"  # its parts are done, all or any of them
+    COMPLETED = "COMPLETED"  # its parts are done, all or any; a check's approval stands
     DROPPED = "DROPPED"  # another alternative is active, or it was cancelled
     CHOSEN = "CHOSEN"  # its alternative became active again
 
