@@ -1,4 +1,4 @@
-"""`accordance plan rebase`, and where a moved base is told."""
+"""`accordance plan rebase`, and where a moved base is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def commit(project: OutsideProject, path: str, text: str) -> None:
 
 
 def test_a_moved_base(tmp_path: Path) -> None:
-    """Told in a line with the way out, tried, taken in; and refused where a change does not apply."""
+    """Reported in a line with the way out, tried, taken in; and refused where a change does not apply."""
     project = OutsideProject(
         tmp_path / "project",
         plan=coding_plan(coding_node(priority=9), coding_node(SECOND, "Another")),
@@ -41,14 +41,16 @@ def test_a_moved_base(tmp_path: Path) -> None:
     line = "HEAD has moved since the plan began ("
     way_out = "`accordance plan rebase` takes that in"
     for command in ("show", "status"):
-        told = " ".join(project("plan", command).out.split())
-        assert line in told
-        assert way_out in told
+        shown = " ".join(project("plan", command).out.split())
+        assert line in shown
+        assert way_out in shown
     assert project("plan", "show", "--json").json["base_moved"].startswith(line)
     tried = project("plan", "rebase", "--dry-run")
     assert (tried.code, "would fit; nothing was moved" in tried.out) == (0, True)
     done = project("plan", "rebase")
-    assert (done.code, "the plan's changes are on it now" in done.out) == (0, True), done
+    assert (done.code, "the plan's changes are on it now" in done.out) == (0, True), (
+        done
+    )
     assert project.shown("docs/new.md") == "new\n"
     assert project("plan", "rebase", "--json").json["has_moved"] is False
 

@@ -149,8 +149,8 @@ class LandingStage:
 
     def holds(self) -> None:
         """Everything that the ledger says can be recomputed."""
-        found = verification.verify(self.project)
-        for findings in found.findings:
+        verified = verification.verify(self.project)
+        for findings in verified.findings:
             assert findings.holds, findings
 
 

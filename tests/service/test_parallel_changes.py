@@ -292,6 +292,6 @@ def test_evidence_that_was_touched_does_not_land(tmp_path: Path) -> None:
         stage.make("bob", SECOND, prices=NAME)
         assert stage.review(FIRST)["state"] == "DONE"
         assert "return 7" in stage.shown("prices.py")
-        found = verification.verify(stage.project)
-        problems = [text for plan in found.findings for text in plan.integrity]
+        verified = verification.verify(stage.project)
+        problems = [text for plan in verified.findings for text in plan.integrity]
         assert any("patch.diff" in text for text in problems), problems

@@ -1,4 +1,4 @@
-"""A base that moves while a plan is carried out: it is told, taken in on request, and never by halves."""
+"""A base that moves while a plan is carried out: it is reported, taken in on request, and never by halves."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def on_sqlite(tmp_path: Path) -> Iterator[LandingStage]:
         yield made
 
 
-def test_a_moved_base_is_told_and_taken_in(stage: LandingStage) -> None:
+def test_a_moved_base_is_reported_and_taken_in(stage: LandingStage) -> None:
     """The landed change is replayed on it and tested, the branch follows, and what was under way lands on the new head."""
     project = stage.project
     second = stage.take("bob", SECOND)
@@ -172,6 +172,6 @@ def test_a_new_base_that_was_touched_is_seen(on_sqlite: LandingStage) -> None:
     rebases = MESSAGES.c.kind == "REBASE"
     with ledger.engine.begin() as connection:  # type: ignore[attr-defined]
         connection.execute(MESSAGES.update().where(rebases).values(case=touched))
-    found = verification.verify(on_sqlite.project)
-    broken = [text for plan in found.findings for text in plan.integrity]
-    assert any("the new base is not the one its event names" in text for text in broken)
+    verified = verification.verify(on_sqlite.project)
+    broken = [text for plan in verified.findings for text in plan.integrity]
+    assert any("its event names another base" in text for text in broken)

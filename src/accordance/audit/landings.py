@@ -1,7 +1,7 @@
 """Checking where changes have landed: each on the head that its plan had then.
 
-A rebased change must be the one that was good before; an approval that stands must be
-one of the same patch; and a new base must be taken in with all changes of the plan.
+A rebased change must have been good before, an approval that stands must be of the same
+patch, and a new base must be taken in with all changes of the plan.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _verify_new_base(
     event: Payload | None,
     findings: AuditFindings,
 ) -> None:
-    """Check that a new base is the one its event and its report say."""
+    """Check that the row, the event and the report of a new base agree."""
     label = _label(rebase)
     if event is None:
         findings.missing(f"{label}: the event that names the new base is missing")
@@ -127,9 +127,9 @@ def _verify_new_base(
         return
 
     if any(event.get(key) != value for key, value in case.items()):
-        findings.broken(f"{label}: the new base is not the one its event names")
+        findings.broken(f"{label}: its event names another base")
     if any(report.get(key) != value for key, value in case.items()):
-        findings.broken(f"{label}: the new base is not the one its report names")
+        findings.broken(f"{label}: its report names another base")
     if failed or len(replayed) != len(commits) or commits[-1:] != [case["head"]]:
         findings.broken(f"{label}: the new head does not follow from its report")
     if replayed[-1:] != [case["old_head"]]:

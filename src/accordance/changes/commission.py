@@ -41,7 +41,7 @@ class Commission:
     gateway: JudgingPolicy
     budget: Budget = field(default_factory=Budget)
     landing: Landing | None = None
-    """A good change to apply to the head, where nobody has to make one."""
+    """A good change to apply to the head; nothing else is left to do."""
 
     @property
     def seconds(self) -> float:

@@ -60,5 +60,5 @@ def why_base_moved(tx: Transaction, shop: Workshop, plan: PlanRecord) -> str | N
     try:
         moved = moved_base(tx, shop, plan)
     except (WorkspaceError, OSError):
-        return None  # whoever works there is told what is wrong with the repository
+        return None  # what is wrong with the repository stops the next attempt
     return moved.text if moved else None

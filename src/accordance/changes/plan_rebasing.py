@@ -2,7 +2,7 @@
 
     replay         every change of the plan, on the new base, in a scratch clone
     test           the tests of every task, on the tree that they come to together
-    move           the plan has the new head, if it still has the old one
+    move           the plan gets the new head, unless it has moved on meanwhile
 
 Nothing is moved unless everything fits. Attempts under way land on the new head later,
 like any change that the plan has overtaken.
@@ -192,7 +192,7 @@ class PlanRebase:
     def move(self, rebased: RebasedPlan, by: str) -> None:
         """Give the plan its new head. Raises Conflict if it has moved on meanwhile.
 
-        The old one is kept in the repository: attempts under way have begun on it.
+        The old head is kept in the repository: attempts under way have begun on it.
         """
         self._branch.keep(self.base.head, _OLD_HEAD)
         with self.ledger.write() as tx:

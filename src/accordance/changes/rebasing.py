@@ -86,7 +86,7 @@ class RebaseAttempt:
                 discard(place)
 
     def _options(self, judge: AttemptJudge) -> JudgeOptions:
-        """How it is judged: as the work of whoever made the change."""
+        """How it is judged: as the work of the executor that made the change."""
         landing = self.landing
         options = judge.options()
         usage = options.usage

@@ -202,7 +202,7 @@ def _take_effect(
 
 
 def _feedback(tx: Transaction, arrived: ArrivedMessage, change: JudgedChange) -> str:
-    """What the next attempt is told of a change that was not accepted."""
+    """What the next attempt gets to know of a change that was not accepted."""
     feedback = feedback_for(change.verdict)
     if change.rebased is None:
         return feedback

@@ -49,7 +49,7 @@ def status(case: Case) -> Result:
 def _nothing_changed(case: Case) -> bool:
     """Whether a task that asks for a change has got none.
 
-    A change that was good before may be there already, in another one.
+    What a rebased change does may be there already, from another change.
     """
     if case.is_rebase:
         return False

@@ -58,8 +58,8 @@ class WorkspaceSettings(SettingTable):
     parallel_changes: Count = Field(
         default=PARALLEL_CHANGES,
         description=(
-            "Changes of one plan that are made at once, in all processes together. "
-            "With 1, a change begins when the one before it has landed."
+            "Changes of a plan that are made at once, in all processes together. "
+            "With 1, a change begins when the last has landed."
         ),
         examples=[8],
     )

@@ -174,8 +174,9 @@ class Scheduler:
             offers.unstartable[task.task_id] = Obstacle(Fault.NO_EXECUTOR, str(error))
             return
 
-        if queue is None and offers.roomy and landing_of(unit.tx, task) is not None:
-            queue = min(offers.roomy)  # it needs no worker, only a slot
+        if queue is None and landing_of(unit.tx, task) is not None:
+            # it needs no outside worker, only a slot
+            queue = min(offers.roomy, default=None)
         if queue is None:
             self._leave_to_outside_worker(task, change, offers)
         elif offers.is_full or queue not in offers.roomy:

@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from accordance.domain.faults import FAULTS, Fault
+from accordance.domain.judging import BROKEN
 from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, QuestionRecord, TaskRecord
 from accordance.domain.ruling import BEHIND
@@ -26,8 +28,7 @@ APPROVAL: Final = "approval"
 MOST_OVERTAKINGS: Final = 3
 """Times that a change may be overtaken; then no other change begins before it."""
 
-_CONFLICT: Final = "MERGE_CONFLICT"
-_BROKEN: Final = "ENVIRONMENT_BROKEN"
+_CONFLICT: Final = FAULTS[Fault.CONFLICT].code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +104,10 @@ def _change_in_product(tx: Transaction, task: TaskRecord) -> MessageRecord | Non
 def landing_of(tx: Transaction, task: TaskRecord) -> Landing | None:
     """Return the good change that the next attempt at a task applies to the new head.
 
-    None if the next attempt makes the change: there is none yet, the last one was not
-    good, or it did not apply.
+    None if the next attempt makes the change: there is none yet, the last was not good,
+    or it did not apply.
     """
-    if TAG not in task.tags:
+    if TAG not in task.tags or not task.progress.standing.counters.attempts:
         return None
     change = last_change(tx, task)
     if change is None:
@@ -150,7 +151,7 @@ def _is_to_be_rebased(last: MessageRecord) -> bool:
     """
     reason = last.answer.get("reason_code")
     is_rebase = "rebased" in last.case
-    return reason == BEHIND or (is_rebase and reason == _BROKEN)
+    return reason == BEHIND or (is_rebase and reason == BROKEN)
 
 
 def _approval_in(last: MessageRecord) -> Approval | None:

@@ -4,13 +4,13 @@
     parallel_changes = 4
 
 Two changes of the same files may be made at once, too: which of them fits is decided
-where they land. With 1, a change begins when the one before it has landed, or waits for
-a person.
+where they land. With 1, a change begins when the last has landed, or waits for a person.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
@@ -18,6 +18,9 @@ from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import TAG
 from accordance.work.coding_tasks import changes_under_way
 from accordance.work.landing import has_right_of_way, landing_of
+
+_AHEAD: Final = 100
+"""Ready tasks among which a change with the right of way is looked for."""
 
 
 @dataclass
@@ -47,18 +50,16 @@ class ChangeBounds:
             self._under_way.add(task.task_id)
 
     def _look_up(self, tx: Transaction, plan_id: str) -> None:
+        # those under review keep nobody waiting
+        in_progress = tx.tasks(plan_id, State.IN_PROGRESS)
+        being_made = [task for task in in_progress if TAG in task.tags]
         if self.most == 1:
             self._under_way = changes_under_way(tx, plan_id)
         else:
-            self._under_way = {task.task_id for task in _being_made(tx, plan_id)}
+            self._under_way = {task.task_id for task in being_made}
+
+        next_tasks = tx.turns(plan_id, most=_AHEAD)
+        ready = [task for task in next_tasks if TAG in task.tags]
         self._first = {
-            task.task_id
-            for task in tx.tasks(plan_id, State.READY, State.IN_PROGRESS)
-            if TAG in task.tags and has_right_of_way(tx, task)
+            task.task_id for task in (*being_made, *ready) if has_right_of_way(tx, task)
         }
-
-
-def _being_made(tx: Transaction, plan_id: str) -> list[TaskRecord]:
-    """The changes that somebody works on; those under review keep nobody waiting."""
-    in_progress = tx.tasks(plan_id, State.IN_PROGRESS)
-    return [task for task in in_progress if TAG in task.tags]

@@ -63,8 +63,8 @@ class NoTaskReason(StrEnum):
     )
     CHANGING = (
         "as many changes of the plan are under way as may be made at once"
-        " (parallel_changes under [workspace] in accordance.toml), or one of them has"
-        " to land first"
+        " (parallel_changes under [workspace] in accordance.toml), or a change that was"
+        " overtaken several times has to land first"
     )
     OTHERS = (
         "there is work, but of other kinds than you asked for, or for one of"

@@ -60,7 +60,7 @@ def rebase(repository: Path, commit: str, onto: str) -> Rebased | RebaseConflict
 def apply_onto(
     git: Git, folder: Path, commit: str, onto: str
 ) -> Rebased | RebaseConflict:
-    """Apply a commit to another one, both in a git directory of ours.
+    """Apply what a commit changes to another, both in a git directory of ours.
 
     `folder` is empty but for that directory.
     """
@@ -109,7 +109,7 @@ class ReplayConflict:
 def replay(
     repository: Path, commits: Sequence[str], onto: str
 ) -> tuple[str, ...] | ReplayConflict:
-    """Put commits on top of another one, in their order; return the new commits.
+    """Put commits on top of another, in their order; return the new commits.
 
     They are written to the repository, under no name. What a commit changes may be
     there already; it is then empty. Raises GitFailed, WorkspaceError.
@@ -131,7 +131,7 @@ def replay(
 
 
 def _commit_again(git: Git, commit: str, tree: str, parent: str) -> str:
-    """Write a commit with the author and the words of another one."""
+    """Write a commit again, with its author and its words."""
     text = git("cat-file", "commit", commit)
     header, _, message = text.partition(b"\n\n")
     people = [
