@@ -39,10 +39,11 @@ _OF_THE_MESSAGE: Final = ("status", "violations")
 def land(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
     """Land the change of a receipt, if the plan has overtaken it.
 
-    The receipt then says what has become of it. It is left alone where a run, or
-    another process, has it already.
+    The receipt then says what has become of it. A change is left alone where a run, or
+    another process, has it already. A message that is only sent again lands what a kill
+    has left behind.
     """
-    while receipt.content.get("reason_code") == BEHIND and not receipt.repeated:
+    while receipt.content.get("reason_code") == BEHIND:
         taken = take_landing(ledger, home, str(receipt.content["task_id"]))
         if taken is None:
             return receipt

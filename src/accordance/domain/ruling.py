@@ -126,7 +126,8 @@ def rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Ruli
         )
     if is_helpless(fault):
         return stalled(page.code, text, None)
-    if fault is Fault.CONFLICT:  # nobody could know of the other change
+    if fault is Fault.CONFLICT and case.is_rebase:
+        # nobody could know of the other change
         return Ruling(
             steps=((Event.RELEASED, None),),
             outcome=Outcome.RETRY,

@@ -250,7 +250,8 @@ LIMITED = [
         (Fault.NOT_ISOLATED, FRESH, Expected("STALLED", "ESCALATE", "ISOLATION_UNAVAILABLE", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.ENVIRONMENT, FRESH, Expected("STALLED", "ESCALATE", "ENVIRONMENT_BROKEN", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.REFUSED, FRESH, Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
-        (Fault.CONFLICT, used(failures=2), Expected("RELEASED", "RETRY", "MERGE_CONFLICT")),
+        (Fault.CONFLICT, replace(used(failures=2), is_rebase=True), Expected("RELEASED", "RETRY", "MERGE_CONFLICT")),
+        (Fault.CONFLICT, FRESH, Expected("ERRED RETRIED", "RETRY", "MERGE_CONFLICT")),
     ],
     ids=[
         "tried again",
@@ -265,6 +266,7 @@ LIMITED = [
         "tests lack something",
         "refused",
         "a rebase that does not apply is nobody's failure",
+        "an executor cannot call its own failure a conflict",
     ],
 )  # fmt: skip
 def test_a_run_without_a_message(
