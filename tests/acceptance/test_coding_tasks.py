@@ -270,6 +270,7 @@ def test_a_change_that_is_reviewed(project: CodingProject) -> None:
     (question,) = project("inbox", "list", "--json").json["items"]
     late = project("inbox", "answer", question["question_id"], "--approve")
     assert (late.code, project.state(SECOND)) == (0, ("DONE", None)), late
+    assert project.runs().code == 0
     assert project.shown("docs/more.md") == "more\n"
     assert project("verify").code == 0
 
