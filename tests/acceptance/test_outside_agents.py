@@ -503,11 +503,12 @@ def test_rules_that_change_meanwhile(project: OutsideProject) -> None:
 
 
 def test_changes_are_made_one_after_the_other(tmp_path: Path) -> None:
-    """Two workers: the second one is given no change while the first has one, and then builds on what that has come to."""
+    """Where the settings say so: the second worker is given no change while the first has one, and then builds on what that has come to."""
     pins = a_task(pins={"allowed_paths": ["src/**"]})
     project = OutsideProject(
         tmp_path / "project",
         plan=coding_plan(coding_node(), coding_node(SECOND, "Again", pins)),
+        settings=ELSEWHERE.replace("[workspace]", "[workspace]\nparallel_changes = 1"),
     )
     project.build()
     project.imports()
@@ -697,6 +698,34 @@ def test_a_change_that_does_not_apply_any_more_is_told(tmp_path: Path) -> None:
     project.submit(again)
     reviews(project, node_review(FIRST))
     assert project.shown("src/app.py").startswith("# both")
+    project.holds()
+
+
+def test_a_run_lands_what_was_made_elsewhere(tmp_path: Path) -> None:
+    """Approved in a run after another change has landed: it is rebased there, for which no outside worker has to come."""
+    others = a_task(pins={"allowed_paths": ["docs/**"]}, allowedTests=["true"])
+    project = OutsideProject(
+        tmp_path / "project",
+        plan=coding_plan(
+            coding_node(priority=9),
+            coding_node(SECOND, "Another", others),
+            node("check", "CHECK"),
+            edges=(edge(FIRST, "check", "DEPENDS_ON"),),
+        ),
+    )
+    project.build()
+    project.imports()
+    first, second = project.next("--worker", "one"), project.next("--worker", "two")
+    mend(first)
+    (Path(second["workspace"]) / "docs/more.md").write_text("more\n")
+    assert project.submit(first).json["state"] == "READY_TO_CHECK"
+    assert project.submit(second).json["state"] == "DONE"
+    ran = project.runs()
+    assert (ran.code, ran.json["root"]) == (0, "DONE"), ran
+    decided = [(one["outcome"], one["reason_code"]) for one in ran.json["verdicts"]]
+    assert decided.count(("RETRY", "BEHIND")) == 1
+    log = git(project.repository, "log", "--format=%s", BRANCH).splitlines()
+    assert log == ["Mend last()", "Another", "base"]
     project.holds()
 
 

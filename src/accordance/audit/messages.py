@@ -33,6 +33,7 @@ from accordance.work.message_kinds import (
     judge_plan_review,
 )
 from accordance.work.plan_documents import DocumentReader
+from accordance.work.plan_head import REBASE
 
 Announced: TypeAlias = dict[str, Payload]
 """Payloads of the events that announce messages, by the id of the message."""
@@ -41,7 +42,9 @@ AttemptTerms: TypeAlias = Mapping[tuple[str, int], Mapping[str, Any]]
 
 _ID_LENGTH: Final = 40
 """Characters of a message id that findings show."""
-_EVIDENCE_KEYS: Final = ("bundle", "manifest", "base", "commit")
+_WITH_EVIDENCE: Final = ("SUBMISSION", REBASE)
+"""The kinds of messages that are judged again by more than their own words."""
+_EVIDENCE_KEYS: Final = ("bundle", "manifest", "base", "commit", "rebased")
 """Where the evidence of a change lies, in its event and in its case."""
 
 
@@ -75,7 +78,8 @@ def verify_messages(
             findings.missing(f"the event of {_label(message)} is missing")
 
         was_refused = event is not None and "why" in event
-        if raw is None or was_refused or message.kind == "SUBMISSION":
+        has_evidence = message.kind in _WITH_EVIDENCE
+        if raw is None or was_refused or has_evidence:
             continue
         met = revisions.at(message.seq, plan)
         ruling = _rejudge(tx, met, terms, message, raw)
@@ -159,6 +163,8 @@ def judge_again(
     )
     if message.kind == "PLAN_REVIEW":
         return _rejudgement(judge_plan_review(raw, grounds))
+    if message.kind == REBASE:  # pragma: no cover - `audit/landings` checks those
+        raise ValueError("a new base is no message of anybody")
     return _rejudgement(judge_message(message.kind, raw, grounds))
 
 

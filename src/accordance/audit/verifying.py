@@ -15,6 +15,7 @@ from accordance.audit.causes import GOING_ON, verify_causes
 from accordance.audit.chains import compare_head, linked_entries, reason_of
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.audit.kept_blobs import NamedBlobs
+from accordance.audit.landings import verify_landings
 from accordance.audit.messages import (
     Announced,
     verify_changes,
@@ -25,6 +26,7 @@ from accordance.audit.numbers import verify_numbers
 from accordance.audit.plan_states import PlanStates
 from accordance.audit.replaying import AttemptContracts, PlanReplay
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
+from accordance.changes.plan_rebasing import REBASED
 from accordance.changes.settling import JUDGED
 from accordance.domain.chain import ChainEntry
 from accordance.domain.records import ArtifactRecord, PlanRecord, ReviewRecord
@@ -34,7 +36,7 @@ from accordance.store.ledger import Transaction
 from accordance.store.seals import PLAN_BEGAN, PLAN_DELETED
 from accordance.store.tables import TASK_EVENTS
 
-_ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED)
+_ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED, REBASED)
 """The events that announce a message or a verdict."""
 
 
@@ -199,6 +201,9 @@ class _PlanAudit:
         with _readable("changes", findings):
             judged = self._announced[JUDGED]
             verify_changes(tx, plan, judged, revisions, root, findings)
+
+        with _readable("landed changes", findings):
+            verify_landings(tx, plan, self._announced[REBASED], findings)
 
         with _readable("verdicts", findings):
             announced = self._announced["VERDICT"]

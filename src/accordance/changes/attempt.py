@@ -4,9 +4,9 @@
     repo = "."        # the repository, relative to the project folder
     base = "main"     # what the first change of a plan builds on; HEAD by default
 
-The changes of a plan are made one after the other, each on the commit of the one
-before. So every change is judged on exactly the tree it lands on. The user's working
-tree and branches are never touched.
+Every change is judged on exactly the tree it lands on: a good change whose plan has
+moved on meanwhile is applied to the new head and judged again. The user's working tree
+and branches are never touched.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from accordance.changes.commission import Commission
+from accordance.changes.commission import Commission, patch_to_begin_with
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
 from accordance.changes.provisional import ProvisionalJudge
+from accordance.changes.rebasing import RebaseAttempt
 from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
@@ -45,7 +46,8 @@ from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
-from accordance.work.landing import head_of, last_change
+from accordance.work.landing import landing_of
+from accordance.work.plan_head import head_of, replaced_heads
 from accordance.workspace.branch import Branch, apply_patch, branch_name
 from accordance.workspace.clone import clone, discard
 from accordance.workspace.collecting import base_snapshot
@@ -76,15 +78,6 @@ Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
 _MAX_SUMMARY: Final = 2_000
-_OUT_OF_BOUNDS: Final = frozenset(
-    (
-        "SCOPE_CONFLICT",
-        "ROLE_POLICY_VIOLATION",
-        "POLICY_VIOLATION",
-        "CONSTITUTION_VIOLATION",
-    )
-)
-"""After these the next attempt starts afresh; otherwise where the last one stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +108,10 @@ class Workshop:
             attempt=failures + 1,
             earlier=(task.last_error or "",) * task.same_errors,
             head=head_of(tx, task.plan_id),
-            start=self._start(tx, task),
-            branch=Branch(self.repository, branch_name(task.plan_id)),
+            start=patch_to_begin_with(tx, self.home.root, task),
+            branch=self.branch(task.plan_id, replaced_heads(tx, task.plan_id)),
             gateway=gateway,
+            landing=landing_of(tx, task),
         )
 
     def _gateway(self, tx: Transaction, task: TaskRecord) -> JudgingPolicy:
@@ -133,24 +127,20 @@ class Workshop:
             repeat_threshold=min(gateway.repeat_threshold, fuses.same_error),
         )
 
-    def _start(self, tx: Transaction, task: TaskRecord) -> bytes:
-        """The change as the last attempt left it, unless it went out of bounds."""
-        last = last_change(tx, task)
-        if last is None or last.answer.get("reason_code") in _OUT_OF_BOUNDS:
-            return b""
-        patch = self.home.root / str(last.case["bundle"]) / "patch.diff"
-        return patch.read_bytes() if patch.is_file() else b""
-
     def carry_out(
         self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None
     ) -> RunOutcome:
         """Make the attempt, judge it, and write its commit.
 
         What the agent has left is kept in the memory before it is judged; work that is
-        there already is only judged. An attempt that cannot begin ends with a fault.
+        there already is only judged. A good change that the plan has overtaken is only
+        applied and judged. An attempt that cannot begin ends with a fault.
         """
+        attempt = CodingAttempt(self, job, choice, memory or NoMemory())
         try:
-            return CodingAttempt(self, job, choice, memory or NoMemory()).run(do)
+            if job.landing is not None:
+                return RebaseAttempt(attempt, job.landing).run()
+            return attempt.run(do)
         except LedgerError:
             raise  # it says nothing about the task
         except IsolationUnavailable as error:
@@ -161,9 +151,15 @@ class Workshop:
             unprepared = RunOutcome(fault=Fault.UNPREPARED, text=str(error))
             return no_space(error) or unprepared
 
-    def publish(self, plan_id: str, head: str) -> str | None:
+    def branch(self, plan_id: str, replaced: tuple[str, ...] = ()) -> Branch:
+        """Return the branch of a plan; `replaced` are heads it had on another base."""
+        return Branch(self.repository, branch_name(plan_id), replaced)
+
+    def publish(
+        self, plan_id: str, head: str, replaced: tuple[str, ...] = ()
+    ) -> str | None:
         """Move the plan's branch to its last commit; return why not, if it cannot."""
-        branch = Branch(self.repository, branch_name(plan_id))
+        branch = self.branch(plan_id, replaced)
         try:
             branch.move_to(head)
         except (WorkspaceError, OSError) as error:
@@ -262,9 +258,12 @@ class CodingAttempt:
         return FinishedWork(tree, draft, produced)
 
     def _recalled_work(self, place: Path) -> FinishedWork | None:
-        """The work of a run that was cut off, if it was done and still fits."""
+        """The work of a run that was cut off, if it was done.
+
+        It is judged on the commit that it was made on, wherever the plan has come to.
+        """
         kept = recall_work(self.memory)
-        if kept is None or self.job.head not in (None, kept.left.base):
+        if kept is None:
             return None
 
         self._check_branch()
@@ -335,7 +334,7 @@ class CodingAttempt:
         tip = branch.tip
         if tip is None:
             return
-        if head is None or not branch.contains(head, tip):
+        if head is None or not branch.comes_before(tip, head):
             raise WorkspaceError(
                 f"the branch {branch.name} exists, but this ledger did not make it;"
                 " rename or delete it, then answer"

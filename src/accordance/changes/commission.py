@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
 
+from accordance.domain.records import TaskRecord
 from accordance.domain.usage import Budget
 from accordance.judging.task_input import TaskRequest
 from accordance.project.policy import JudgingPolicy
+from accordance.store.ledger import Transaction
+from accordance.work.landing import Landing, last_change
 from accordance.workspace.branch import Branch
+
+_OUT_OF_BOUNDS: Final = frozenset(
+    (
+        "SCOPE_CONFLICT",
+        "ROLE_POLICY_VIOLATION",
+        "POLICY_VIOLATION",
+        "CONSTITUTION_VIOLATION",
+    )
+)
+"""After these the next attempt starts afresh; otherwise where the last one stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +40,19 @@ class Commission:
     branch: Branch
     gateway: JudgingPolicy
     budget: Budget = field(default_factory=Budget)
+    landing: Landing | None = None
+    """A good change to apply to the head; nothing else is left to do."""
 
     @property
     def seconds(self) -> float:
         """How long the agent may take."""
         return (self.asked.task.timeoutMs or math.inf) / 1000
+
+
+def patch_to_begin_with(tx: Transaction, root: Path, task: TaskRecord) -> bytes:
+    """Return the change as the last attempt left it, unless it went out of bounds."""
+    last = last_change(tx, task)
+    if last is None or last.answer.get("reason_code") in _OUT_OF_BOUNDS:
+        return b""
+    patch = root / str(last.case["bundle"]) / "patch.diff"
+    return patch.read_bytes() if patch.is_file() else b""

@@ -128,6 +128,8 @@ class AttemptJudge:
             base=tree.workspace.commit,
             commit=self._commit(tree, judgement),
             printed=output_for_next_attempt(judgement),
+            executor=options.usage.executor,
+            model=options.usage.model,
         )
         submission = (written / "submit.json").read_bytes()
         return Conclusion(submission, change)

@@ -13,6 +13,12 @@ from typing import Any
 
 from accordance.changes.attempt import workshop_of
 from accordance.changes.handing_in import ChangeHandIn
+from accordance.changes.landing import (
+    is_landing,
+    land,
+    settle_landing,
+    take_landing,
+)
 from accordance.changes.lending import assignment_with_clone
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
@@ -27,8 +33,8 @@ from accordance.work.arrivals import (
 from accordance.work.coding_keys import TAG
 from accordance.work.coding_tasks import coding_task
 from accordance.work.intake import submit as submit_message
-from accordance.work.landing import head_of
 from accordance.work.lent_clones import discard_old_loans, loan_under_way
+from accordance.work.plan_head import head_of, replaced_heads
 from accordance.work.receipts import Receipt
 from accordance.work.taking import NoTaskReason, Taken
 from accordance.work.tasks import release as put_down
@@ -49,13 +55,17 @@ def hand_out(
     """Take up the next task that can be begun, with its assignment.
 
     A change comes with its clone. One that cannot be begun waits for a person, as it
-    does in a run, and the next task is taken up.
+    does in a run, and the next task is taken up. So it is where a good change only had
+    to land.
     """
     discard_old_loans(ledger, home)
     while True:
         taken = take()
         if isinstance(taken, NoTaskReason):
             return taken
+        if is_landing(ledger, taken):
+            published(ledger, home, settle_landing(ledger, home, taken))
+            continue
         document = assignment_with_clone(ledger, home, taken)
         if document is not None:
             return HandedOut(taken, document)
@@ -96,21 +106,31 @@ def submit(
     )
 
 
+def land_task(ledger: Ledger, home: Home, task_id: str) -> None:
+    """Land the change of a task at once, if it is good and the plan has overtaken it."""
+    taken = take_landing(ledger, home, task_id)
+    if taken is not None:
+        published(ledger, home, settle_landing(ledger, home, taken))
+
+
 def published(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
     """Move the plan's branch to where the ledger says, once a change is done.
 
-    If the branch cannot be moved, the receipt says why.
+    A good change that the plan has overtaken is landed first. If the branch cannot be
+    moved, the receipt says why.
     """
+    receipt = land(ledger, home, receipt)
     if receipt.content.get("state") != State.DONE:
         return receipt
 
     with ledger.read() as tx:
         task = tx.task(str(receipt.content["task_id"]))
         head = head_of(tx, task.plan_id) if TAG in task.tags else None
+        replaced = replaced_heads(tx, task.plan_id)
     if head is None:
         return receipt
 
-    problem = workshop_of(home).publish(task.plan_id, head)
+    problem = workshop_of(home).publish(task.plan_id, head, replaced)
     if problem is None:
         return receipt
     content = {**receipt.content, "not_published": problem}

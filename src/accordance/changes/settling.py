@@ -19,7 +19,9 @@ from pydantic import TypeAdapter
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.violation import Accepted
-from accordance.domain.lifecycle import Event, State
+from accordance.domain.findings import listed
+from accordance.domain.lifecycle import TERMINAL, Event, State
+from accordance.domain.patch_content import has_same_content
 from accordance.domain.records import MessageRecord
 from accordance.domain.retrying import feedback_for
 from accordance.domain.verdict import Outcome, Verdict
@@ -37,8 +39,14 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
-from accordance.work.landing import lands_on_head
+from accordance.work.landing import (
+    APPROVAL,
+    Approval,
+    landing_of,
+    open_checks,
+)
 from accordance.work.message_kinds import JudgedMessage
+from accordance.work.plan_head import landed_since, lands_on_head
 from accordance.work.products import Product, store_product
 from accordance.work.receipts import Receipt
 from accordance.work.reviewing import approve_product
@@ -60,6 +68,10 @@ class JudgedChange:
     commit: str | None = None  # the change on top of it, if it passed
     written: str | None = None  # where its evidence lies until it counts
     printed: str = ""  # by failed tests, as far as the next attempt may see it
+    executor: str | None = None  # that made it
+    model: str | None = None
+    rebased: JsonObject | None = None
+    """The earlier change that it is on the plan's new head, by `Landing.to_json`."""
 
     def to_json(self) -> JsonObject:
         """The judgement as plain JSON."""
@@ -68,12 +80,19 @@ class JudgedChange:
 
     def where(self) -> JsonObject:
         """Where its evidence and its commit are, once it counts."""
-        return {
+        where: JsonObject = {
             "bundle": self.bundle,
             "manifest": self.manifest,
             "base": self.base,
             "commit": self.commit,
         }
+        if self.rebased is not None:
+            where["rebased"] = self.rebased
+        return where
+
+    def maker(self) -> JsonObject:
+        """Who made it, for the case that it is rebased."""
+        return {"executor": self.executor, "model": self.model}
 
 
 @cache
@@ -96,16 +115,62 @@ def change_in(
         return refuse(tx, arrived, f"attempt {attempt} of task {task_id} is over")
 
     change = _adapter().validate_python(judged)
-    lands = lands_on_head(tx, arrived.plan.plan_id, change.base)
-    history = history_of(tx, arrived.task, _open_checks(tx, task_id))
-    history = replace(history, is_behind=not lands)
-    case = {"task": asdict(history), **change.where()}
+    approval = _standing_approval(tx, home, arrived, change)
+    case = _case_of(tx, arrived, change, approval)
     message = judge_arrived(arrived, case, verdict=change.verdict)
 
     def act() -> dict[str, Any]:
-        return _take_effect(tx, home, arrived, change, message)
+        extra = _take_effect(tx, home, arrived, change, message)
+        if approval is not None:
+            _complete_checks(tx, arrived, approval)
+        return extra
 
     return settle(tx, arrived, message, case, act)
+
+
+def _case_of(
+    tx: Transaction,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
+    approval: Approval | None,
+) -> JsonObject:
+    """All that counts for the ruling on a change beside its verdict."""
+    task = arrived.task
+    approved = approval.checks if approval else ()
+    checks = open_checks(tx, task.task_id, approved)
+    lands = lands_on_head(tx, task.plan_id, change.base)
+    history = replace(
+        history_of(tx, task, len(checks)),
+        is_overtaken=not lands,
+        is_rebase=change.rebased is not None,
+    )
+    case = {"task": asdict(history), "maker": change.maker(), **change.where()}
+    if approval is not None:
+        case[APPROVAL] = approval.to_json()
+    return case
+
+
+def _standing_approval(
+    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange
+) -> Approval | None:
+    """The approval of the change that was rebased, if it is still the same change."""
+    if change.rebased is None or change.verdict.outcome is not Outcome.DONE:
+        return None
+    landing = landing_of(tx, arrived.task)
+    approval = landing.approval if landing else None
+    if approval is None:
+        return None
+
+    approved = tx.blob(approval.product)
+    is_same = has_same_content(approved, _patch_of(home, change))
+    return approval if is_same else None
+
+
+def _patch_of(home: Home, change: JudgedChange) -> bytes:
+    """The patch of a change whose evidence may not have its name yet."""
+    written = home.root / (change.written or change.bundle)
+    folder = written if written.is_dir() else home.root / change.bundle
+    return (folder / "patch.diff").read_bytes()
 
 
 def _take_effect(
@@ -126,7 +191,7 @@ def _take_effect(
     if ruling.outcome is Outcome.DONE:
         extra["artifact"] = _keep_patch(tx, home, arrived, change, message)
     elif change.verdict.outcome is not Outcome.DONE:
-        extra["tell"] = feedback_for(change.verdict) + change.printed
+        extra["tell"] = _feedback(tx, arrived, change) + change.printed
 
     first_event, _ = ruling.steps[0]
     if first_event is Event.APPROVED:
@@ -135,6 +200,33 @@ def _take_effect(
     if tx.progress(task_id).state is State.DONE:
         supply_from_artifact(tx, tx.task(task_id))
     return extra
+
+
+def _feedback(tx: Transaction, arrived: ArrivedMessage, change: JudgedChange) -> str:
+    """What the next attempt gets to know of a change that was not accepted."""
+    feedback = feedback_for(change.verdict)
+    if change.rebased is None:
+        return feedback
+
+    base = str(change.rebased["base"])
+    titles = landed_since(tx, arrived.plan.plan_id, base)
+    others = listed(titles) if titles else "the plan's new base"
+    return (
+        "Your change passed by itself, and it is here. Together with what has come"
+        f" since ({others}) it does not pass.\n{feedback}"
+    )
+
+
+def _complete_checks(
+    tx: Transaction, arrived: ArrivedMessage, approval: Approval
+) -> None:
+    """Let the checks end whose approval stands, once their product has landed."""
+    if tx.progress(arrived.task.task_id).state is not State.DONE:
+        return
+    why = {"message": arrived.message_id}
+    for check_id in approval.checks:
+        if tx.progress(check_id).state not in TERMINAL:
+            tx.happen(check_id, Event.COMPLETED, why=why)
 
 
 def _name_evidence(root: Path, change: JudgedChange) -> None:
@@ -170,12 +262,6 @@ def _place_aside(bundle: Path) -> Path:
 
 def _has_evidence(folder: Path, change: JudgedChange) -> bool:
     return (folder / MANIFEST).is_file() and manifest_of(folder) == change.manifest
-
-
-def _open_checks(tx: Transaction, task_id: str) -> int:
-    """The number of checks that have to approve the change beside the gateway."""
-    checks = [tx.progress(check_id) for check_id in tx.node(task_id).checked_by]
-    return sum(check.active and check.state is not State.DONE for check in checks)
 
 
 def _keep_patch(

@@ -1,4 +1,4 @@
-"""`accordance plan`: import, approve, amend, watch, draw and export plans."""
+"""`accordance plan`: import, approve, amend, watch, draw, rebase and export plans."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from accordance.cli.plan_graph import graph
 from accordance.cli.plan_import import import_
 from accordance.cli.plan_life import archive, cancel, delete, pause, resume
 from accordance.cli.plan_lint import lint
+from accordance.cli.plan_rebase import rebase
 from accordance.cli.planning import create
 from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
@@ -51,7 +52,7 @@ _PLAN_FIELDS = (
 
 @click.group(name="plan")
 def command() -> None:
-    """Import, approve, amend, pause, watch, draw and export plans."""
+    """Import, approve, amend, pause, watch, draw, rebase and export plans."""
 
 
 command.add_command(import_)
@@ -68,6 +69,7 @@ command.add_command(resume)
 command.add_command(cancel)
 command.add_command(archive)
 command.add_command(delete)
+command.add_command(rebase)
 
 
 @command.command(name="list")
@@ -134,6 +136,8 @@ def _print_plan(plan: PlanDetailView) -> None:
     print_line(f"  rubric         {', '.join(rubric)}")
     if plan.spent.calls:
         print_line(f"  spent          {spent_text(plan.spent)}")
+    if plan.base_moved:
+        print_line(f"  base           {plan.base_moved}")
     for verdict in plan.verdicts:
         messages = " ".join(verdict.messages)
         print_line(f"  review         {verdict.outcome} {messages}")
@@ -159,9 +163,9 @@ def status(where: Where, plan: str | None, once: bool, as_json: bool) -> int:
     with opened(where) as project:
         plan_id = plan_id_of(project, plan)
         if is_live:
-            view = watch(project.ledger, plan_id)
+            view = watch(project, plan_id)
         else:
-            view = plan_status(project.ledger, plan_id)
+            view = plan_status(project.ledger, plan_id, project.home)
 
     if as_json:
         print_json(view.to_json())

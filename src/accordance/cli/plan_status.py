@@ -18,7 +18,7 @@ from accordance.rendering.durations import left
 from accordance.rendering.marks import MARKS
 
 if TYPE_CHECKING:
-    from accordance.service.project import Ledger
+    from accordance.service.project import Project
     from accordance.service.views.plans import MovingTaskView, PlanStatusView
     from accordance.service.views.questions import QuestionView
 
@@ -44,15 +44,17 @@ def exit_of_status(status: PlanStatusView) -> int:
     return Exit.OK
 
 
-def watch(ledger: Ledger, plan_id: str) -> PlanStatusView:
+def watch(project: Project, plan_id: str) -> PlanStatusView:
     """Show a plan, and again whenever something has happened, until it has ended."""
     from accordance.service.plans import plan_status
 
     number = 0
     with Live(auto_refresh=False) as live:
         while True:
-            number = ledger.wait_for_change(after=number, seconds=_REFRESH_SECONDS)
-            status = plan_status(ledger, plan_id)
+            number = project.ledger.wait_for_change(
+                after=number, seconds=_REFRESH_SECONDS
+            )
+            status = plan_status(project.ledger, plan_id, project.home)
             live.update(table_of(status), refresh=True)
             if status.root in TERMINAL:
                 return status
@@ -78,6 +80,8 @@ def table_of(status: PlanStatusView) -> RenderableType:
     for question in status.questions[:_SHOWN_QUESTIONS]:
         line = shown(f"? {_name_of(question)}  {question.text}")
         questions.append(Text(line, "yellow"))
+    if status.base_moved:
+        questions.append(Text(shown(status.base_moved), "yellow"))
     return Group(head, _bar(done, active), _counts(status), table, *questions)
 
 

@@ -63,6 +63,7 @@ class Case:
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    is_rebase: bool = False  # a good change, applied to the plan's new head
 
     @property
     def claim(self) -> Submit | None:

@@ -37,6 +37,7 @@ class Fault(StrEnum):
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
     NO_SPACE = "no_space"
+    CONFLICT = "conflict"
 
 
 class FaultPage(NamedTuple):
@@ -160,6 +161,10 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
             "EXECUTOR_ERROR",
             "There is no space left on the disk.",
             mend="make room on the disk",
+        ),
+        Fault.CONFLICT: FaultPage(
+            "MERGE_CONFLICT",
+            "The change does not apply to the plan's new head.",
         ),
     }
 )

@@ -59,6 +59,7 @@ class Event(StrEnum):
     APPROVED = "APPROVED"  # by the review, or by the verdict
     RETURNED = "RETURNED"  # the review wants changes
     REFERRED = "REFERRED"  # the review wants external input
+    OVERTAKEN = "OVERTAKEN"  # a good change that is to land on the plan's new head
     MISREVIEWED = "REVIEW_FAILED"  # the reviewer's run ended without a review
     RECHECKED = "REVIEW_RETRIED"  # the policy gives its product another review
     ANSWERED = "ANSWERED"  # a person answered, or the input arrived
@@ -70,7 +71,7 @@ class Event(StrEnum):
     ESCALATED = "ESCALATED"  # attempts or rounds are used up: a person decides
     BURIED = "BURIED"  # given up
     REQUEUED = "REQUEUED"  # taken back from the dead letters
-    COMPLETED = "COMPLETED"  # its parts are done, all or any of them
+    COMPLETED = "COMPLETED"  # its parts are done, all or any; a check's approval stands
     DROPPED = "DROPPED"  # another alternative is active, or it was cancelled
     CHOSEN = "CHOSEN"  # its alternative became active again
 
@@ -94,6 +95,7 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
         },
         State.IN_PROGRESS: {
             Event.RELEASED: State.READY,
+            Event.OVERTAKEN: State.READY,
             Event.LEASE_LOST: State.READY,
             Event.IDLED: State.READY,
             Event.PRODUCED: State.READY_TO_CHECK,
@@ -109,6 +111,7 @@ LIFECYCLE: Final[Mapping[State, Mapping[Event, State]]] = MappingProxyType(
             Event.APPROVED: State.DONE,
             Event.RETURNED: State.TO_BE_MODIFY,
             Event.REFERRED: State.BLOCKED,
+            Event.OVERTAKEN: State.READY,
             Event.MISREVIEWED: State.READY_TO_CHECK,
             Event.UNPARSEABLE: State.FAILED,
             Event.ESCALATED: State.BLOCKED,

@@ -97,7 +97,7 @@ class MessageRecord:
     message_id: str
     plan_id: str
     subject: str  # the task, or the plan
-    kind: Literal["ACTION", "SUBMISSION", "REVIEW", "PLAN_REVIEW", "FAULT"]
+    kind: Literal["ACTION", "SUBMISSION", "REVIEW", "PLAN_REVIEW", "FAULT", "REBASE"]
     attempt: int
     sha256: str
     accepted: bool

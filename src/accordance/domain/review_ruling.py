@@ -26,9 +26,16 @@ from accordance.domain.outside_causes import (
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
-BEHIND: Final = (
+BEHIND: Final = "BEHIND"
+"""The reason of a good change that the plan has overtaken."""
+_MADE_AGAIN: Final = (
     "the plan has moved on since the change was made: it is made again on what the plan"
     " has come to"
+)
+"""Of ledgers from before changes were rebased."""
+OVERTAKEN: Final = (
+    "the plan has moved on since the change was made: accordance applies it to the"
+    " plan's new head and judges it again"
 )
 
 _CHECK_RELEASED: Final[tuple[Step, ...]] = ((Event.RELEASED, None),)
@@ -50,12 +57,17 @@ def rule_review(
 
 
 def _approved(review: Review, case: TaskHistory) -> Ruling:
-    """The last check that approves a product makes its task DONE."""
+    """The last check that approves a product makes its task DONE.
+
+    A change that the plan has overtaken is rebased first; the approval stands.
+    """
     if case.is_behind:
-        return replace(behind(Event.RETURNED), check_steps=_CHECK_RELEASED)
+        return replace(made_again(Event.RETURNED), check_steps=_CHECK_RELEASED)
 
     approval: Step = (Event.APPROVED, None)
     is_last_check = not case.other_checks
+    if is_last_check and case.is_overtaken:
+        return replace(overtaken(), check_steps=_CHECK_RELEASED)
     return Ruling(
         steps=(approval,) if is_last_check else (),
         check_steps=(approval,),
@@ -98,16 +110,26 @@ def _returned(review: Review, case: TaskHistory, fuses: Fuses) -> Ruling:
     return replace(ruling, check_steps=_CHECK_RELEASED)
 
 
-def behind(event: Event) -> Ruling:
+def overtaken() -> Ruling:
     """A good change that no longer lands on the state it was judged on.
 
     It counts as a failure of neither the executor nor the reviewer.
     """
     return Ruling(
+        steps=((Event.OVERTAKEN, None),),
+        outcome=Outcome.RETRY,
+        reason=BEHIND,
+        messages=(OVERTAKEN,),
+    )
+
+
+def made_again(event: Event) -> Ruling:
+    """The same, as it was ruled before changes were rebased."""
+    return Ruling(
         steps=((event, None),),
         outcome=Outcome.RETRY,
-        reason="BEHIND",
-        messages=(BEHIND,),
+        reason=BEHIND,
+        messages=(_MADE_AGAIN,),
     )
 
 

@@ -42,12 +42,13 @@ from accordance.domain.review_ruling import (
     rule_review,
     rule_review_fault,
 )
-from accordance.domain.submission_ruling import rule_submission
+from accordance.domain.submission_ruling import FAILS_TOGETHER, rule_submission
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
 __all__ = [
     "BEHIND",
+    "FAILS_TOGETHER",
     "UNPARSEABLE",
     "Ask",
     "QuestionKind",
@@ -133,6 +134,14 @@ def _rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Rul
         )
     if is_helpless(fault):
         return stalled(page.code, text, None)
+    if fault is Fault.CONFLICT and case.is_rebase:
+        # nobody could know of the other change
+        return Ruling(
+            steps=((Event.RELEASED, None),),
+            outcome=Outcome.RETRY,
+            reason=page.code,
+            messages=messages,
+        )
 
     limits = fuses.for_what_passes if page.passes else fuses
     error = f"{page.code} {fault}"

@@ -16,7 +16,7 @@ from accordance.domain.findings import Gate
 from accordance.domain.fuses import Fuses
 from accordance.domain.judging import BROKEN
 from accordance.domain.lifecycle import Event, Waiting
-from accordance.domain.review_ruling import behind
+from accordance.domain.review_ruling import made_again, overtaken
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, TaskHistory
 from accordance.domain.verdict import Outcome, Verdict
 
@@ -29,6 +29,9 @@ _EVENTS: Final[Mapping[NextAction, Event]] = MappingProxyType(
 )
 """What the ladder's steps do to a task; the others give it another attempt."""
 
+FAILS_TOGETHER: Final = "REBASE_FAILED"
+"""The reason of a change that passed alone, and not on the plan's new head."""
+
 
 def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling:
     """Carry out what the escalation ladder has decided."""
@@ -36,21 +39,42 @@ def rule_submission(verdict: Verdict, case: TaskHistory, fuses: Fuses) -> Ruling
         return _passed(verdict, case)
     if verdict.reason_code == BROKEN:
         return stalled(BROKEN, verdict.findings[0].message, None)
+    if case.is_rebase:
+        return _fails_together(verdict)
     if not verdict.uses_attempt:
         return _input_needed(verdict)
     return _refused(verdict, case, fuses)
 
 
 def _passed(verdict: Verdict, case: TaskHistory) -> Ruling:
-    """A change with a reviewer of its own still waits for the review."""
+    """A change with a reviewer of its own still waits for the review.
+
+    Where the plan has moved on, a change is rebased when nothing else is missing.
+    """
     if case.is_behind:
-        return behind(Event.RELEASED)
+        return made_again(Event.RELEASED)
+    if case.is_overtaken and not case.other_checks:
+        return overtaken()
     event = Event.PRODUCED if case.other_checks else Event.APPROVED
     return Ruling(
         steps=((event, None),),
         outcome=Outcome.DONE,
         reason="PASSED",
         messages=(verdict.reason, *verdict.notices),
+    )
+
+
+def _fails_together(verdict: Verdict) -> Ruling:
+    """A change that was good alone, and is not on top of those that landed meanwhile.
+
+    Its executor could not know of them, so it has not failed.
+    """
+    reason = verdict.reason_code or ""
+    return Ruling(
+        steps=((Event.RELEASED, None),),
+        outcome=Outcome.RETRY,
+        reason=FAILS_TOGETHER,
+        messages=(f"on the plan's new head: {reason}", *verdict.messages),
     )
 
 

@@ -47,7 +47,10 @@ class TaskHistory:
     has_rival: bool = False  # another alternative could be tried
     other_checks: int = 0  # checks of the same product that have not approved yet
     has_stronger: bool = False  # a stronger model could be asked next
-    is_behind: bool = False  # the plan has moved on since the change was made
+    is_behind: bool = False
+    """The plan has moved on: the change is made again. In old ledgers only."""
+    is_overtaken: bool = False  # the plan has moved on: the change is to be rebased
+    is_rebase: bool = False  # accordance applied a good change to the plan's new head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

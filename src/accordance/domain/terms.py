@@ -43,6 +43,7 @@ class Terms:
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    is_rebase: bool = False  # a good change, applied to the plan's new head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class _StoredTerms:
     own_tests: tuple[str, ...] = ()
     submitted_by: Author = "agent"
     test_policy: TestPolicy = field(default_factory=TestPolicy)
+    is_rebase: bool = False
 
 
 @cache
@@ -82,6 +84,7 @@ def terms_to_json(terms: Terms) -> bytes:
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
         test_policy=terms.test_policy,
+        is_rebase=terms.is_rebase,
     )
     return _adapter().dump_json(stored, indent=1)
 
@@ -102,6 +105,7 @@ def terms_from(raw: bytes | str) -> Terms:
         own_tests=stored.own_tests,
         submitted_by=stored.submitted_by,
         test_policy=stored.test_policy,
+        is_rebase=stored.is_rebase,
     )
 
 
@@ -126,4 +130,5 @@ def case_under(
         own_tests=terms.own_tests,
         submitted_by=terms.submitted_by,
         test_policy=terms.test_policy,
+        is_rebase=terms.is_rebase,
     )

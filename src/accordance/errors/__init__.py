@@ -46,6 +46,7 @@ AccordanceError
 |   +-- UnfitPlanState         it does not fit the state that a plan is in
 |   +-- PlanArchived           nothing can happen to an archived plan
 |   +-- PlanChanged            the plan was amended since it was looked at
+|   +-- NotRebased             the changes of a plan do not fit its new base
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
 +-- ContextTooLarge            what an agent must be told does not fit
@@ -142,6 +143,7 @@ from accordance.errors.work import (
     IllegalTransition,
     InvalidTerms,
     NoEvidence,
+    NotRebased,
     PlanArchived,
     PlanChanged,
     TasksWait,
@@ -195,6 +197,7 @@ __all__ = [
     "NotAccepted",
     "NotExpressible",
     "NotFound",
+    "NotRebased",
     "OwnWork",
     "PlanArchived",
     "PlanChanged",

@@ -72,6 +72,12 @@ class PlanChanged(Conflict):
     code = "plan-changed"
 
 
+class NotRebased(Conflict):
+    """The changes of a plan do not fit its new base. Nothing was moved."""
+
+    code = "not-rebased"
+
+
 class GateNotRun(AccordanceError):
     """A gate has not run, or lacks a fact that it needs. That is never a pass."""
 

@@ -47,7 +47,12 @@ def status(case: Case) -> Result:
 
 
 def _nothing_changed(case: Case) -> bool:
-    """Whether a task that asks for a change has got none."""
+    """Whether a task that asks for a change has got none.
+
+    What a rebased change does may be there already, from another change.
+    """
+    if case.is_rebase:
+        return False
     facts = case.facts
     is_asked_for = case.role.tests_required and not case.task.allow_no_change
     is_known = facts.version >= WITH_TEST_REPORTS

@@ -57,6 +57,8 @@ class JudgeOptions:
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)
     breaches: tuple[Breach, ...] = ()
+    is_rebase: bool = False
+    """Whether a change that was good is judged again, on the plan's new head."""
     upgrades_at_once: bool = False
     """Whether every failure is followed by the next stronger model, if there is one."""
     claim: Claim | None = None

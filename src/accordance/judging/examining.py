@@ -55,7 +55,7 @@ def examine(
     if submit is not None:
         submission = read_claim(submit, claim_context(task))
 
-    request = _evidence_request(task, submission, options.gateway.tests)
+    request = _evidence_request(task, submission, options)
     setting = _setting(tree, task, options, environment, tell)
     collected = _collect(tree, request, setting)
     if submit is not None and submission is not None:
@@ -102,12 +102,15 @@ def _hand_in(
 
 
 def _evidence_request(
-    task: TaskInput, submission: Submission | None, own_tests: tuple[str, ...]
+    task: TaskInput, submission: Submission | None, options: JudgeOptions
 ) -> EvidenceRequest:
     """Return what to look for, where the submission says it is."""
     claim = submission.value if isinstance(submission, Accepted) else None
-    chosen = chosen_tests(task, claim)[:_MAX_CHOSEN_TESTS]
-    tests = dict.fromkeys((*tests_of(task, own_tests), *chosen))
+    chosen = chosen_tests(task, claim)
+    if options.claim is not None and not task.allowedTests:
+        chosen = options.claim.tests
+    known = tests_of(task, options.gateway.tests)
+    tests = dict.fromkeys((*known, *chosen[:_MAX_CHOSEN_TESTS]))
 
     request = EvidenceRequest.usually(task.task_id, tuple(tests))
     if claim is None:

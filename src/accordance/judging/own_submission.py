@@ -50,6 +50,8 @@ class Claim:
     needs_input: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
     """The paths of edits that were described and could not be made."""
+    tests: tuple[str, ...] = ()
+    """The commands that its author chose, where the task names none."""
 
 
 class HandedIn(NamedTuple):

@@ -38,6 +38,7 @@ def terms_for(task: TaskInput, options: JudgeOptions, submitted_by: Author) -> T
         own_tests=gateway.tests,
         submitted_by=submitted_by,
         test_policy=gateway.test_policy,
+        is_rebase=options.is_rebase,
     )
 
 

@@ -35,6 +35,8 @@ from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
+PARALLEL_CHANGES: Final = 4
+"""Changes of a plan that are made at once, unless the settings say otherwise."""
 _PERSONS_CHOICE: Final = (
     "[judge] isolation: a file cannot turn isolation off; a person can, for one command"
 )
@@ -52,6 +54,14 @@ class WorkspaceSettings(SettingTable):
         default="HEAD",
         description="The commit or branch that the first change builds on.",
         examples=["main"],
+    )
+    parallel_changes: Count = Field(
+        default=PARALLEL_CHANGES,
+        description=(
+            "Changes of a plan that are made at once, in all processes together. "
+            "With 1, a change begins when the last has landed."
+        ),
+        examples=[8],
     )
 
 

@@ -42,6 +42,7 @@ from accordance.work.contracts_for import (
     contract_of_message,
     review_context,
 )
+from accordance.work.landing import landing_of
 from accordance.work.offering import kind_of
 from accordance.work.own_work import another_reviewer, cannot_review, maker_of
 from accordance.work.project_routes import holding_for
@@ -166,7 +167,10 @@ class ProjectAttempts:
         task = tx.task(attempt.task_id)
         kind = _kind_of(attempt)
         change = coding_task(tx, task) if kind == "action" else None
-        choice = self._choose(tx, task, attempt, wanted_for(task, kind, change))
+        # a good change that only has to land may do so in any queue
+        is_landing = change is not None and landing_of(tx, task) is not None
+        request = wanted_for(task, kind, None if is_landing else change)
+        choice = self._choose(tx, task, attempt, request)
         executor = self._executor_of(choice)
         taken = _taken(task, kind)
 

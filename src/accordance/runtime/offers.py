@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from accordance.domain.faults import Fault
-from accordance.domain.records import TaskRecord
-from accordance.store.ledger import Transaction
-from accordance.work.coding_tasks import changes_under_way
+from accordance.work.parallel_changes import ChangeBounds
 
 
 class QueuedAttempt(NamedTuple):
@@ -37,19 +35,9 @@ class Offers:
     waits_for_room: bool = False  # a task could begin here if a slot were free
     waits_elsewhere: bool = False  # a task waits for an outside worker
     unstartable: dict[str, Obstacle] = field(default_factory=dict)  # by task
-    changing: set[str] | None = None  # changes under way; None: not looked up yet
+    changes: ChangeBounds = field(default_factory=lambda: ChangeBounds(most=1))
 
     @property
     def is_full(self) -> bool:
         """Whether nothing more can be queued."""
         return not self.roomy or len(self.queued) == self.most
-
-    def others_change(self, tx: Transaction, task: TaskRecord) -> bool:
-        """Whether another change of the plan is under way.
-
-        Each change is judged on exactly the tree it lands on.
-        """
-        if self.changing is None:
-            self.changing = changes_under_way(tx, task.plan_id)
-        others = self.changing - {task.task_id}
-        return bool(others)

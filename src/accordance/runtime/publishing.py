@@ -18,7 +18,7 @@ from accordance.runtime.ports import TaskAttempt
 from accordance.store.ledger import Ledger
 from accordance.work.coding_keys import TAG
 from accordance.work.coding_tasks import coding_tasks
-from accordance.work.landing import head_of
+from accordance.work.plan_head import head_of, replaced_heads
 
 _SECONDS: Final = 10.0
 
@@ -40,13 +40,16 @@ class Publishing:
         """Move the branch of a plan if necessary; return why it cannot be moved."""
         with self.ledger.read() as tx:
             head = head_of(tx, plan_id)
-        return self._move(plan_id, head)
+            replaced = replaced_heads(tx, plan_id)
+        return self._move(plan_id, head, replaced)
 
-    def _move(self, plan_id: str, head: str | None) -> str | None:
+    def _move(
+        self, plan_id: str, head: str | None, replaced: tuple[str, ...]
+    ) -> str | None:
         if head is None or self._published.get(plan_id) == head:
             return None
 
-        problem = self.workshop.publish(plan_id, head)
+        problem = self.workshop.publish(plan_id, head, replaced)
         if problem is None:
             self._published[plan_id] = head
             self._problems[plan_id] = ""
@@ -69,7 +72,8 @@ class Publishing:
         with self.ledger.read() as tx:
             task = tx.task(str(answer["task_id"]))
             head = head_of(tx, task.plan_id) if TAG in task.tags else None
-        self._move(task.plan_id, head)
+            replaced = replaced_heads(tx, task.plan_id)
+        self._move(task.plan_id, head, replaced)
 
     def catch_up(self) -> None:
         """Check all branches, unless that was done a moment ago."""

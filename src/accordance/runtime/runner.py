@@ -76,7 +76,11 @@ class Runner:
         self.ledger = open_ledger(self.place)
         self.engine = WorkflowEngine(self.place, self.slots, self.worker_id)
         self.scheduler = Scheduler(
-            self.attempts, self.slots, self.worker_id, self.bounds.in_plan
+            self.attempts,
+            self.slots,
+            self.worker_id,
+            self.bounds.in_plan,
+            self.home.settings().workspace.parallel_changes,
         )
         self.crew = Crew(frozenset(queues))
         self._signals = ThreadSignals()

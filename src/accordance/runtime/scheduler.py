@@ -1,7 +1,7 @@
 """Which of a plan's ready tasks begin now: in order, as far as there is room.
 
 A ready task may still be unable to begin here: its executor is busy or resting, it
-waits for an outside worker, or another change is under way. So the tasks behind it are
+waits for an outside worker, or enough changes are under way. So the tasks behind it are
 offered, too, until no queue has room.
 
 With thousands of ready tasks that is slow. The whole line is therefore walked only now
@@ -20,11 +20,14 @@ from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import NoExecutor
+from accordance.project.settings import PARALLEL_CHANGES
 from accordance.runtime.offers import Obstacle, Offers, QueuedAttempt
 from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import allows_external, change_to_make
+from accordance.work.landing import landing_of
+from accordance.work.parallel_changes import ChangeBounds
 from accordance.work.taking import take_up
 
 _LEASE_SECONDS: Final = 24 * 3600  # a dead worker's tasks are taken over long before
@@ -53,6 +56,7 @@ class Scheduler:
     slots: Slots
     worker_id: str = LOCAL
     in_plan: int | None = None  # tasks of a plan at once, in all processes together
+    parallel_changes: int = PARALLEL_CHANGES  # of a plan at once, in all processes
     _passed: dict[str, TaskRecord] = field(default_factory=dict)
     """By plan: the last of the tasks at the head of its line that could not begin."""
     _walks: dict[str, _Walk] = field(default_factory=dict)
@@ -91,7 +95,8 @@ class Scheduler:
 
     def _no_offers(self, tx: Transaction, plan_id: str) -> Offers:
         most = self._most(tx, plan_id)
-        return Offers(most, self.slots.roomy())
+        changes = ChangeBounds(self.parallel_changes)
+        return Offers(most, self.slots.roomy(), changes=changes)
 
     def _most(self, tx: Transaction, plan_id: str) -> int | None:
         """Return how many tasks of a plan may be taken up; None: any number."""
@@ -160,7 +165,7 @@ class Scheduler:
     ) -> None:
         """Take up a task, or note why it cannot begin."""
         change = change_to_make(unit.tx, task)
-        if change is not None and offers.others_change(unit.tx, task):
+        if change is not None and not offers.changes.leave_room_for(unit.tx, task):
             return
 
         try:
@@ -170,14 +175,17 @@ class Scheduler:
             offers.unstartable[task.task_id] = obstacle
             return
 
+        if queue is None and landing_of(unit.tx, task) is not None:
+            # it needs no outside worker, only a slot
+            queue = min(offers.roomy, default=None)
         if queue is None:
             self._leave_to_outside_worker(task, change, offers)
         elif offers.is_full or queue not in offers.roomy:
             offers.waits_for_room = True
         else:
             self._take_up(unit, task, queue, offers)
-            if change is not None and offers.changing is not None:
-                offers.changing.add(task.task_id)
+            if change is not None:
+                offers.changes.take(task)
 
     def _leave_to_outside_worker(
         self, task: TaskRecord, change: bytes | None, offers: Offers

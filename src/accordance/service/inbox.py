@@ -13,6 +13,7 @@ from accordance.domain.answering import (
     read_answer,
 )
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Term, Word
+from accordance.domain.lifecycle import State
 from accordance.domain.records import QuestionRecord
 from accordance.service.bulk import carry_out
 from accordance.service.listing import ListQuery, all_of, filter_for
@@ -122,6 +123,8 @@ def answer_question(project: Project, name: str, answer: PersonAnswer) -> Answer
     with project.ledger.read() as tx:
         question_id = find_question(tx, name).question_id
     question = inbox.answer(project.ledger, project.home, question_id, answer)
+    if answer.approve and question.task_id:
+        _land(project, question.task_id)
     with project.ledger.read() as tx:
         if question.task_id:
             state: str = tx.progress(question.task_id).state
@@ -136,6 +139,14 @@ def answer_question(project: Project, name: str, answer: PersonAnswer) -> Answer
     )
 
 
+def _land(project: Project, task_id: str) -> None:
+    """Land an approved change that the plan has overtaken; others are left alone."""
+    with project.ledger.read() as tx:
+        is_ready = tx.progress(task_id).state is State.READY
+    if is_ready:
+        from accordance.changes.outside import land_task
+
+        land_task(project.ledger, project.home, task_id)
 # -- many at once
 
 

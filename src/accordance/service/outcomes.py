@@ -8,7 +8,7 @@ from accordance.service.views.runs import DeliverableView, OutcomeView
 from accordance.service.views.tasks import artifact_path
 from accordance.service.views.verdicts import verdicts_in
 from accordance.work.exporting import deliverables
-from accordance.work.landing import head_of
+from accordance.work.plan_head import head_of
 from accordance.workspace.branch import branch_name
 
 

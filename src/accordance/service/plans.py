@@ -12,6 +12,7 @@ from accordance.domain.naming import safe_name
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord
 from accordance.domain.spending import total
+from accordance.project.home import Home
 from accordance.service.listing import ListQuery, filter_for
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (
@@ -30,6 +31,7 @@ from accordance.service.views.verdicts import verdicts_on
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import PLAN_LIST
 from accordance.work.exporting import deliverables, export_plan
+from accordance.work.plan_head import head_of
 from accordance.work.plan_life import state_of
 from accordance.work.run_log import spent_by_task
 
@@ -83,11 +85,14 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
                 task_id or "": spending_view(of_task)
                 for task_id, of_task in spent.items()
             },
+            base_moved=base_moved(tx, project.home, plan),
         )
 
 
-def plan_status(ledger: Ledger, plan_id: str) -> PlanStatusView:
-    """Where a plan stands now."""
+def plan_status(
+    ledger: Ledger, plan_id: str, home: Home | None = None
+) -> PlanStatusView:
+    """Where a plan stands now; with `home`, also whether its base has moved."""
     with ledger.read() as tx:
         plan = tx.plan(plan_id)
         moving = islice(tx.tasks(plan_id, *_MOVING), _MOST_MOVING)
@@ -104,7 +109,18 @@ def plan_status(ledger: Ledger, plan_id: str) -> PlanStatusView:
             ),
             tokens=plan.tokens,
             cost=plan.cost,
+            base_moved=base_moved(tx, home, plan) if home else None,
         )
+
+
+def base_moved(tx: Transaction, home: Home, plan: PlanRecord) -> str | None:
+    """Return in a line that the base of a plan has moved, and the way out, if so."""
+    if head_of(tx, plan.plan_id) is None:
+        return None
+    from accordance.changes.attempt import workshop_of
+    from accordance.changes.moved_base import why_base_moved
+
+    return why_base_moved(tx, workshop_of(home), plan)
 
 
 def title_of(ledger: Ledger, task_id: str) -> str:

@@ -22,7 +22,7 @@ from accordance.runtime.staffing import make_runner
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
 from accordance.service.outcomes import outcome_of
 from accordance.service.plan_summaries import summary_of
-from accordance.service.plans import plan_status
+from accordance.service.plans import base_moved, plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
 from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
@@ -121,7 +121,7 @@ class PlanRun:
         reason = self.runner.until_it_rests(wait=wait)
         project, plan_id = self.prepared.project, self.prepared.plan_id
         not_published = self.prepared.publishing.publish(plan_id)
-        status = plan_status(project.ledger, plan_id)
+        status = plan_status(project.ledger, plan_id, project.home)
         outcome = outcome_of(project, plan_id)
         view = PlanRunView(
             **dict(status),
@@ -141,7 +141,8 @@ def prepare_run(
 ) -> Iterator[PreparedRun]:
     """Prepare to carry a plan out.
 
-    `warn` is called with the reason why a branch cannot be moved. Raises Conflict where
+    `warn` is called with the reason why a branch cannot be moved, and where the base of
+    the plan has moved. Raises Conflict where
     another process carries the plan out, and OwnWork if a worker would review their own
     products.
     """
@@ -160,6 +161,10 @@ def prepare_run(
         if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
+        with project.ledger.read() as tx:
+            moved = base_moved(tx, project.home, record)
+        if moved:
+            warn(moved)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
         causes = _let_go_on(project, attempts, record.plan_id, by="accordance run")
         yield PreparedRun(

@@ -82,6 +82,7 @@ def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
     resumed = _taken_before(project, request)
     if resumed is not None:
         return resumed
+    settings = project.home.settings()
     return taking.take_next(
         project.ledger,
         look_at_inputs(project.ledger, project.home),
@@ -91,7 +92,8 @@ def _take(project: Project, request: WorkRequest) -> Taken | NoTaskReason:
         kinds=request.kinds,
         fits=_fits(project, request),
         holding=holding_for(project.home),
-        own_work=project.home.settings().review.own_work,
+        own_work=settings.review.own_work,
+        parallel_changes=settings.workspace.parallel_changes,
     )
 
 
@@ -124,12 +126,15 @@ def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
     Nothing is taken up.
     """
     fits = _fits(project, request)
+    parallel_changes = project.home.settings().workspace.parallel_changes
     with project.ledger.read() as tx:
         briefs = []
         for plan in reversed(tx.plans()):
             if request.plan_id not in (None, plan.plan_id):
                 continue
-            offered = taking.handed_out(tx, plan.plan_id, request.kinds, fits)
+            offered = taking.handed_out(
+                tx, plan.plan_id, request.kinds, fits, parallel_changes
+            )
             task = next(offered, None)
             if task is not None:
                 briefs.append(_brief_view(tx, task))

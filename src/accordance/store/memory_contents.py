@@ -34,7 +34,6 @@ class Contents:
     ledger: dict[int, ChainEntry] = field(default_factory=dict)
     numbered: dict[int, ChainEntry] = field(default_factory=dict)  # all events
     counters: dict[str, int] = field(default_factory=dict)
-    counters: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> Contents:
         """Return a copy that a transaction may change."""

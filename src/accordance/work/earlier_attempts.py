@@ -12,9 +12,7 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
-from accordance.domain.ruling import BEHIND
 from accordance.store.ledger import Transaction
-from accordance.work.landing import is_behind
 
 MANY_VERDICTS: Final = 3
 """Verdicts that the worker on a change is shown."""
@@ -38,9 +36,6 @@ def last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
 
     The second is there if a later run ended without a message.
     """
-    if is_behind(tx, task):
-        return [BEHIND]
-
     last: MessageRecord | None = None
     fault: MessageRecord | None = None
     for message in tx.find(MessageRecord, subject=task.task_id):
@@ -56,8 +51,14 @@ def last_errors(tx: Transaction, task: TaskRecord) -> list[str]:
         errors += _errors_of(last)
     if fault is not None:
         report = json.loads(tx.blob(fault.sha256))
-        errors.append(describe_fault(Fault(report["fault"]), report["text"]))
+        errors.append(_describe(Fault(report["fault"]), report["text"]))
     return errors
+
+
+def _describe(fault: Fault, text: str) -> str:
+    if fault is Fault.CONFLICT:
+        return f"Your last change was good by itself, but {text}."
+    return describe_fault(fault, text)
 
 
 def _errors_of(message: MessageRecord) -> list[str]:

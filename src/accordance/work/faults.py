@@ -25,6 +25,7 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
+from accordance.work.landing import landing_of
 from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.receipts import Receipt
 from accordance.work.run_log import report_bytes
@@ -109,6 +110,8 @@ def _settle_fault(
 ) -> Receipt:
     has_stronger = bool(report.get("stronger"))
     history = history_of(tx, arrived.task, has_stronger=has_stronger)
+    is_rebase = landing_of(tx, arrived.task) is not None
+    history = replace(history, is_rebase=is_rebase)
     return _settle(tx, arrived, {"task": asdict(history)})
 
 

@@ -19,6 +19,7 @@ from accordance.domain.routing import Choice, Routing
 from accordance.errors import NoExecutor, OwnWork
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import wanted_in
+from accordance.work.landing import REBASES
 from accordance.work.run_log import PROMPTED
 
 _ALLOW: Final = "or set own_work = true under [review] in accordance.toml"
@@ -52,6 +53,8 @@ def maker_of(tx: Transaction, task: TaskRecord) -> Maker:
     maker = Maker()
     for entry in tx.entries_of(task.task_id):
         payload: Mapping[str, Any] = entry.payload
+        if REBASES in payload:
+            continue  # nobody worked in that attempt
         if entry.kind == Event.CLAIMED:
             holder = payload.get("holder")
             maker = Maker(None if holder == _UNNAMED else holder)

@@ -35,7 +35,7 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
-from accordance.work.landing import is_behind
+from accordance.work.landing import is_overtaken
 from accordance.work.message_kinds import (
     JudgedMessage,
 )
@@ -241,7 +241,7 @@ def _judge_review(
 ) -> Receipt:
     task = arrived.task
     history = history_of(tx, task, _other_checks(tx, task, check))
-    history = replace(history, is_behind=is_behind(tx, task))
+    history = replace(history, is_overtaken=is_overtaken(tx, task))
     case: dict[str, Any] = {"task": asdict(history), "product": task.product}
     if check is not None:
         case["check"] = asdict(history_of(tx, check))

@@ -15,22 +15,24 @@ from typing import Final, Literal, TypeAlias
 
 from accordance.domain.fuses import Spent, blown_fuse
 from accordance.domain.input_binding import InputFile
-from accordance.domain.lifecycle import TERMINAL, State
+from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_lifecycle import LETS_WORK_END, PlanEvent, PlanState
 from accordance.domain.records import Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
+from accordance.project.settings import PARALLEL_CHANGES
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.coding_tasks import (
     allows_external,
     change_to_make,
-    changes_under_way,
     is_change,
 )
 from accordance.work.contracts_for import Holding, to_actions
 from accordance.work.inputs import bind_inputs
 from accordance.work.intake import begin_attempt, history_of
+from accordance.work.landing import REBASES, landing_of
 from accordance.work.lease_times import LEASE_SECONDS, later, seconds_between
 from accordance.work.own_work import is_own_work
+from accordance.work.parallel_changes import ChangeBounds
 from accordance.work.plan_life import state_of
 
 Fits: TypeAlias = Callable[[Transaction, TaskRecord], bool]
@@ -64,8 +66,9 @@ class NoTaskReason(StrEnum):
         " it, or set own_work = true under [review] in accordance.toml"
     )
     CHANGING = (
-        "another change of the plan is under way; changes are made one at a time, each"
-        " on top of the one before"
+        "as many changes of the plan are under way as may be made at once"
+        " (parallel_changes under [workspace] in accordance.toml), or a change that was"
+        " overtaken several times has to land first"
     )
     OTHERS = (
         "there is work, but of other kinds than you asked for, or for one of"
@@ -105,11 +108,12 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     fits: Fits = anything,
     holding: Holding = to_actions,
     own_work: bool = True,
+    parallel_changes: int = PARALLEL_CHANGES,
 ) -> Taken | NoTaskReason:
     """Take up the next task of a plan, or of the oldest plan that has one.
 
     `holding` chooses the contracts of actions. Without `own_work` the holder gets no
-    reviews of their own products.
+    reviews of their own products. So many `parallel_changes` of a plan are made at once.
     """
     take = partial(
         take_in,
@@ -120,6 +124,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
         fits=fits,
         holding=holding,
         passes=None if own_work else partial(is_own_work, worker=holder),
+        parallel_changes=parallel_changes,
     )
     if plan_id is None:
         return _take_from_any_plan(ledger, take)
@@ -216,6 +221,7 @@ def take_in(  # noqa: PLR0913 - as for `take_next`
     fits: Fits = anything,
     holding: Holding = to_actions,
     passes: Passes | None = None,
+    parallel_changes: int = PARALLEL_CHANGES,
 ) -> Taken | NoTaskReason:
     """Take up the next task of a plan that fits and is not passed over.
 
@@ -226,7 +232,7 @@ def take_in(  # noqa: PLR0913 - as for `take_next`
         return reason
 
     is_passed_over = False
-    for task in handed_out(tx, plan_id, kinds, fits):
+    for task in handed_out(tx, plan_id, kinds, fits, parallel_changes):
         if passes is None or not passes(tx, task):
             return take_up(tx, task, holder, seconds, holding)
         is_passed_over = True
@@ -239,20 +245,20 @@ def take_in(  # noqa: PLR0913 - as for `take_next`
 
 
 def handed_out(
-    tx: Transaction, plan_id: str, kinds: tuple[str, ...] = (), fits: Fits = anything
+    tx: Transaction,
+    plan_id: str,
+    kinds: tuple[str, ...] = (),
+    fits: Fits = anything,
+    parallel_changes: int = PARALLEL_CHANGES,
 ) -> Iterator[TaskRecord]:
     """Yield the tasks that an outside worker may be given now.
 
-    A change is not handed out while another change of the plan is under way.
+    No more than so many changes of the plan are under way at once.
     """
-    under_way: set[str] | None = None
+    changes = ChangeBounds(parallel_changes)
     for task in _open_to_others(tx, plan_id, kinds, fits):
-        if is_change(tx, task):
-            if under_way is None:
-                under_way = changes_under_way(tx, plan_id)
-            if under_way - {task.task_id}:
-                continue
-        yield task
+        if not is_change(tx, task) or changes.leave_room_for(tx, task):
+            yield task
 
 
 def _open_to_others(
@@ -328,7 +334,7 @@ def take_up(
         reviewed = tx.task(task.checks) if task.checks else task
 
     if task.progress.state is not State.READY_TO_CHECK:
-        terms = {} if task.checks else holding(tx, task)
+        terms = {} if task.checks else {**holding(tx, task), **_rebases(tx, task)}
         begin_attempt(tx, task, holder, terms)
 
     lease = Lease(
@@ -340,15 +346,23 @@ def take_up(
     return Taken(tx.task(task.task_id), kind, lease)
 
 
+def _rebases(tx: Transaction, task: TaskRecord) -> dict[str, int]:
+    """Name the change that an attempt applies to the plan's new head, if it does."""
+    landing = landing_of(tx, task)
+    return {} if landing is None else {REBASES: landing.attempt}
+
+
 def take_back_lost(tx: Transaction, plan: PlanRecord) -> None:
     """Take back the tasks whose lease has expired."""
     for task_id in tx.expired(plan.plan_id):
         task = tx.task(task_id)
-        if task.progress.state is State.IN_PROGRESS:
+        if task.progress.state is not State.IN_PROGRESS:
+            tx.save_task(task_id, lease=None)
+        elif landing_of(tx, task) is not None:  # nobody worked on it
+            tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
+        else:
             ruling = rule_lost_lease(history_of(tx, task), plan.rules.fuses)
             tx.rule(task_id, ruling, {})
-        else:
-            tx.save_task(task_id, lease=None)
 
 
 def _spent(plan: PlanRecord, now: str) -> Spent:

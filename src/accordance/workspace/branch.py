@@ -52,6 +52,8 @@ class Branch:
 
     repository: Path
     name: str
+    replaced: tuple[str, ...] = ()
+    """Commits it may have pointed to before its changes were put on another base."""
 
     @property
     def git(self) -> Git:
@@ -95,10 +97,19 @@ class Branch:
         options = ("-t", "commit", "-w", "--stdin")
         output = git("hash-object", *options, given=text.encode("utf-8", "replace"))
         commit = output.decode().strip()
-
-        kept_name = f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
-        git("update-ref", kept_name, commit)
+        self.keep(commit, name)
         return commit
+
+    def keep(self, commit: str, name: str) -> None:
+        """Keep a commit of the repository under `name` until it has landed."""
+        self.git("update-ref", self._kept_name(commit, name), commit)
+
+    def forget(self, commit: str, name: str) -> None:
+        """Keep a commit no longer: it will not land."""
+        self.git("update-ref", "-d", self._kept_name(commit, name))
+
+    def _kept_name(self, commit: str, name: str) -> str:
+        return f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
 
     @property
     def _kept_refs(self) -> str:
@@ -112,7 +123,7 @@ class Branch:
             return
 
         self.must_have(commit)
-        if tip is not None and not self.contains(commit, tip):
+        if tip is not None and not self.comes_before(tip, commit):
             raise WorkspaceError(
                 f"the branch {self.name} was moved by someone else; rename it and go on"
             )
@@ -155,6 +166,11 @@ class Branch:
                 f"the commit {commit} of the branch {self.name} is missing in "
                 f"{self.repository}; fetch it from a copy of the repository and go on"
             ) from None
+
+    def comes_before(self, tip: str, commit: str) -> bool:
+        """Whether the branch may be moved from a tip to a commit: nothing is lost."""
+        later = (commit, *self.replaced)
+        return any(self.contains(other, tip) for other in later)
 
     def contains(self, commit: str, earlier: str) -> bool:
         """Whether a commit has an earlier commit in its history."""

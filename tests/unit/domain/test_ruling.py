@@ -161,7 +161,9 @@ def test_answers(changes: Message, case: TaskHistory, expected: Expected) -> Non
 REVIEWS = [
     pytest.param(node_review(TASK, 95), FRESH, Expected("APPROVED", "DONE", "APPROVE"), "APPROVED", id="approved"),
     pytest.param(node_review(TASK, 95), TaskHistory(used=Counters(), other_checks=1), Expected("", None, "APPROVE"), "APPROVED", id="approved, others have to"),
-    pytest.param(node_review(TASK, 95), TaskHistory(used=Counters(review_rounds=9), is_behind=True), Expected("RETURNED", "RETRY", "BEHIND"), "RELEASED", id="approved too late"),
+    pytest.param(node_review(TASK, 95), TaskHistory(used=Counters(review_rounds=9), is_behind=True), Expected("RETURNED", "RETRY", "BEHIND"), "RELEASED", id="approved too late, in an old ledger"),
+    pytest.param(node_review(TASK, 95), TaskHistory(used=Counters(review_rounds=9), is_overtaken=True), Expected("OVERTAKEN", "RETRY", "BEHIND"), "RELEASED", id="approved too late: it is rebased"),
+    pytest.param(node_review(TASK, 95), TaskHistory(used=Counters(), other_checks=1, is_overtaken=True), Expected("", None, "APPROVE"), "APPROVED", id="approved too late, and others have to"),
     pytest.param(node_review(TASK, 60), FRESH, Expected("RETURNED", "RETRY", "MODIFY"), "RELEASED", id="returned"),
     pytest.param(node_review(TASK, 60), used(review_rounds=2), Expected("RETURNED", "RETRY", "MODIFY"), "RELEASED", id="returned a third time"),
     pytest.param(node_review(TASK, 60), used(review_rounds=3), Expected("ESCALATED", "ESCALATE", "MAX_REVIEW_ROUNDS_EXCEEDED", "Returned 3 times"), "RELEASED", id="not a fourth time"),
@@ -248,6 +250,8 @@ LIMITED = [
         (Fault.NOT_ISOLATED, FRESH, Expected("STALLED", "ESCALATE", "ISOLATION_UNAVAILABLE", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.ENVIRONMENT, FRESH, Expected("STALLED", "ESCALATE", "ENVIRONMENT_BROKEN", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.REFUSED, FRESH, Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
+        (Fault.CONFLICT, replace(used(failures=2), is_rebase=True), Expected("RELEASED", "RETRY", "MERGE_CONFLICT")),
+        (Fault.CONFLICT, FRESH, Expected("ERRED RETRIED", "RETRY", "MERGE_CONFLICT")),
     ],
     ids=[
         "tried again",
@@ -261,6 +265,8 @@ LIMITED = [
         "the machine cannot",
         "tests lack something",
         "refused",
+        "a rebase that does not apply is nobody's failure",
+        "an executor cannot call its own failure a conflict",
     ],
 )  # fmt: skip
 def test_a_run_without_a_message(

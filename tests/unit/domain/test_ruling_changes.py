@@ -44,7 +44,12 @@ def found(
     [
         pytest.param(DONE, FRESH, Expected("APPROVED", "DONE", "PASSED"), id="done"),
         pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1), Expected("PRODUCED", "DONE", "PASSED"), id="done, and to be reviewed"),
-        pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1, is_behind=True), Expected("RELEASED", "RETRY", "BEHIND"), id="done too late"),
+        pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1, is_behind=True), Expected("RELEASED", "RETRY", "BEHIND"), id="done too late, in an old ledger"),
+        pytest.param(DONE, TaskHistory(used=Counters(), is_overtaken=True), Expected("OVERTAKEN", "RETRY", "BEHIND"), id="done too late: it is rebased"),
+        pytest.param(DONE, TaskHistory(used=Counters(), other_checks=1, is_overtaken=True), Expected("PRODUCED", "DONE", "PASSED"), id="done too late, and reviewed before it is rebased"),
+        pytest.param(DONE, TaskHistory(used=Counters(), is_rebase=True), Expected("APPROVED", "DONE", "PASSED"), id="good on the new head, too"),
+        pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.RETRY, Level.RETRY), TaskHistory(used=Counters(failures=9), is_rebase=True), Expected("RELEASED", "RETRY", "REBASE_FAILED"), id="good alone and not together: nobody has failed"),
+        pytest.param(found(Gate.TESTS, "ENVIRONMENT_BROKEN", Outcome.ESCALATE, Level.HUMAN, uses_attempt=False), TaskHistory(used=Counters(), is_rebase=True), Expected("STALLED", "ESCALATE", "ENVIRONMENT_BROKEN", "ENVIRONMENT_BROKEN: it is so", QuestionKind.HELP, Waiting.EXTERNAL), id="a rebase that could not be tested"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.RETRY, Level.RETRY), FRESH, Expected("ERRED RETRIED", "RETRY", "CI_FAILED"), id="tests fail"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), FRESH, Expected("ERRED RETRIED", "ESCALATE", "CI_FAILED"), id="a stronger model tries"),
         pytest.param(found(Gate.TESTS, "CI_FAILED", Outcome.ESCALATE, Level.MODEL_UPGRADE), TaskHistory(used=Counters(attempts=10)), Expected("ERRED ESCALATED", "ESCALATE", "CI_FAILED", "MAX_CALLS_PER_TASK_EXCEEDED: CI_FAILED"), id="no ladder is endless"),

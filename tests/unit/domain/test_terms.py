@@ -34,6 +34,7 @@ TERMS = Terms(
     own_tests=("make test",),
     submitted_by="accordance",
     test_policy=TestPolicy(do_not_tell=Consequence.REFUSE),
+    is_rebase=True,
 )
 
 

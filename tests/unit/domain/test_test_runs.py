@@ -198,5 +198,7 @@ def test_success_without_a_change_is_refused() -> None:
     (finding,) = status(a_case(facts=unchanged)).findings
     allowed = a_case(facts=unchanged, task=a_task(allow_no_change=True))
 
+    rebased = replace(a_case(facts=unchanged), is_rebase=True)
+    assert not status(rebased).findings  # another change has brought it already
     assert finding.code == "NOTHING_CHANGED"
     assert status(allowed).passed

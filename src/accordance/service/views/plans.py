@@ -64,6 +64,7 @@ class PlanDetailView(PlanView):
     spent_by_task: dict[
         str, SpendingView
     ]  # under an empty name: on the plan as a whole
+    base_moved: str | None = None  # that its base has moved, and the way out
 
 
 class PlanPreviewView(View):
@@ -101,6 +102,7 @@ class PlanStatusView(View):
     questions: tuple[QuestionView, ...]
     tokens: int  # of models, since the plan began or was resumed
     cost: float  # as far as prices are known
+    base_moved: str | None = None  # that its base has moved, and the way out
 
 
 class NodeView(View):
@@ -179,3 +181,36 @@ def moving_task_view(task: TaskRecord) -> MovingTaskView:
         lease=lease_view(task.lease),
         last_error=task.last_error,
     )
+
+
+class RebasedChangeView(View):
+    """A change of a plan, on its new base."""
+
+    task_id: str
+    title: str
+    before: str  # its commit
+    after: str
+
+
+class RebasedTestView(View):
+    """A test that was run on the new head of a plan."""
+
+    task_id: str
+    command: str
+    exit_code: int | None
+
+
+class PlanRebaseView(View):
+    """A plan that was put on its new base, or would be."""
+
+    plan_id: str
+    base: str  # as `[workspace] base` names it
+    has_moved: bool  # False: there was nothing to take in
+    is_done: bool  # False: nothing was moved
+    old_base: str | None
+    new_base: str | None
+    old_head: str | None
+    new_head: str | None
+    changes: tuple[RebasedChangeView, ...] = ()
+    tests: tuple[RebasedTestView, ...] = ()
+    not_published: str | None = None  # why the branch of the plan could not be moved
