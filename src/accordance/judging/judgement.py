@@ -13,12 +13,14 @@ from accordance.contracts.serialising import dump
 from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
 from accordance.domain.facts import (
+    WITH_MUTANTS,
     WITH_TEST_POLICY,
     AttemptFacts,
     CommandRun,
     TestReruns,
 )
 from accordance.domain.flaky_tests import flaky_tests
+from accordance.domain.mutation_check import MutationCheck
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
 from accordance.domain.test_results import TestReport
@@ -173,12 +175,22 @@ def _proof(facts: AttemptFacts) -> JsonObject:
     if facts.version < WITH_TEST_POLICY:
         return {}
     hidden = None if facts.hidden is None else len(facts.hidden.files)
-    return {
+    proof: JsonObject = {
         "changed_lines": _changed_lines(facts),
         "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
         "given_tests": list(facts.given_tests),
         "hidden_test_files": hidden,
     }
+    if facts.version >= WITH_MUTANTS:
+        proof["mutants"] = _mutants(facts.mutants)
+    return proof
+
+
+def _mutants(check: MutationCheck | None) -> JsonObject | None:
+    """Return which faults the tests noticed; None if none were tried."""
+    if check is None:
+        return None
+    return {"chosen": check.chosen, "tried": [asdict(tried) for tried in check.tried]}
 
 
 def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:

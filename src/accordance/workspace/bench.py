@@ -41,8 +41,12 @@ class Bench(Protocol):
         laid_in: Sequence[LaidIn] | None = None,
         only: str = "",
         traced: Collection[str] = (),
+        seconds: float | None = None,
     ) -> TestRuns:
-        """Run commands on a new copy of a tree, which is called `name`."""
+        """Run commands on a new copy of a tree, which is called `name`.
+
+        `seconds` is a shorter limit than that of the settings.
+        """
 
     def run_on_base(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from accordance.domain.facts import (
-    WITH_TEST_POLICY,
+    WITH_MUTANTS,
     AttemptFacts,
     ChangeSet,
     CommandRun,
@@ -130,7 +130,7 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_TEST_POLICY,
+        version=WITH_MUTANTS,
     )
 
     collected = CollectedFacts(facts, before, after, patch)

@@ -19,12 +19,14 @@ from accordance.domain.facts import (
 from accordance.domain.sight import places_named
 from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
+from accordance.workspace.changed_python import changed_python
 from accordance.workspace.clone import Workspace
 from accordance.workspace.errors import (
     WorkspaceError,
 )
 from accordance.workspace.further_runs import (
     with_lines_reached,
+    with_mutants,
     with_other_versions,
     with_reruns,
 )
@@ -97,16 +99,20 @@ class TestBench:
         laid_in: Sequence[LaidIn] | None = None,
         only: str = "",
         traced: Collection[str] = (),
+        seconds: float | None = None,
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
-        Raises IsolationUnavailable.
+        `seconds` is a shorter limit than that of the settings. Raises IsolationUnavailable.
         """
         workspace = self.workspace
         if not with_history:
             workspace = replace(workspace, commit="")
 
         setting = self.setting
+        limits = setting.limits
+        if seconds is not None:
+            limits = replace(limits, seconds=min(seconds, limits.seconds))
         copy = lay_out(
             workspace,
             tree,
@@ -121,7 +127,7 @@ class TestBench:
             self.room,
             self.scratch / f"{name}-runs",
             level=self.level,
-            limits=setting.limits,
+            limits=limits,
             stop=setting.stop,
             tell=setting.tell,
             only=only,
@@ -202,9 +208,17 @@ class TestBench:
         setting = self.setting
         facts = with_reruns(self, facts, setting.reruns, tree, before, after)
         facts = with_other_versions(self, facts, tree, before, after)
-        if not setting.traces_lines:
+        if not setting.traces_lines and not setting.mutants.most:
             return facts
-        return with_lines_reached(self, facts, tree, before, after)
+
+        changed = changed_python(self, facts, before, after)
+        if setting.traces_lines:
+            facts = with_lines_reached(self, facts, tree, changed)
+        if setting.mutants.most:
+            setting.tell("running the tests against mutants of the changed lines")
+            quiet = replace(self, setting=replace(setting, tell=str))
+            facts = with_mutants(quiet, facts, setting.mutants, tree, changed)
+        return facts
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.
