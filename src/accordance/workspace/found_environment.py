@@ -96,9 +96,7 @@ def _check_folder(name: str, place: Path, tree: Path) -> None:
 
 def tool_on_path(name: str) -> Path | None:
     """Return where a tool of the person lies; never one of accordance's own."""
-    search_path = os.environ.get("PATH", os.defpath).split(":")
-    foreign = [place for place in search_path if not OWN.is_below_prefix(place)]
-    place = shutil.which(name, path=":".join(foreign))
+    place = shutil.which(name, path=":".join(OWN.foreign_places()))
     return Path(place) if place else None
 
 
