@@ -401,7 +401,7 @@ class AttemptFacts:
     environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
-    version: int = 1  # of what was collected; see WITH_MUTANTS
+    version: int = 1  # of what was collected; see CURRENT_FACTS
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
     given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
     hidden: HiddenRuns | None = None
@@ -433,6 +433,11 @@ It is the machine's fault, and no further attempt of the agent would mend it.
 
 WITH_MUTANTS: Final = 6
 """From this version of facts on, faults in changed lines may have been tried."""
+
+WITH_FAILING_TESTS_KEPT: Final = 7
+"""From this version of facts on, a test that failed at the base may not be given up."""
+
+CURRENT_FACTS: Final = WITH_FAILING_TESTS_KEPT
 
 CACHES: Final = MappingProxyType(
     {
