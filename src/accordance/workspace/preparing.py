@@ -32,7 +32,7 @@ from accordance.workspace.base_tree import BaseTree, hash_of
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import EnvironmentBroken
-from accordance.workspace.found_environment import found_environment
+from accordance.workspace.found_environment import found_environment, tool_variables
 from accordance.workspace.isolation import CommandLimits, Room, give_tree, sandbox_user
 from accordance.workspace.judges_python import (
     OWN,
@@ -165,6 +165,7 @@ class Preparation:
             appears_at=self.base.stands_at,
             environment={
                 **_configuration(),
+                **tool_variables(),
                 "ENVIRONMENT": os.fspath(place),
                 "UV_PROJECT_ENVIRONMENT": os.fspath(place),
                 "UV_PYTHON": self.python,
