@@ -60,6 +60,7 @@ SECONDS = 900
 CPU_SECONDS = 20
 """A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
 
+
 @dataclass(frozen=True)
 class ModuleMutant:
     """A mutant, and the module that it is in."""
@@ -223,9 +224,7 @@ def main(words: list[str]) -> None:
         noticed = is_noticed(mutant, measured.worthwhile(tests))
         where, change = mutant.place, mutant.mutant.change
         mark = "killed  " if noticed else "SURVIVED"
-        sys.stderr.write(
-            f"{number:>4}/{len(chosen)}  {mark}  {where}  {change}\n"
-        )
+        sys.stderr.write(f"{number:>4}/{len(chosen)}  {mark}  {where}  {change}\n")
         if not noticed:
             survived.append(f"{where}  {change}")
     killed = len(chosen) - len(survived)

@@ -31,8 +31,7 @@ def outcomes(judgement: Judgement) -> dict[str, TestOutcome]:
     (run,) = judgement.facts.runs
     assert run.report is not None
     return {
-        result.test.rpartition("::")[2]: result.outcome
-        for result in run.report.results
+        result.test.rpartition("::")[2]: result.outcome for result in run.report.results
     }
 
 
@@ -70,7 +69,9 @@ RUST: Mapping[str, str] = {
     "src/lib.rs": RUST_BROKEN,
     "tests/last.rs": RUST_TESTS,
 }
-RUST_EXITS_BEFORE_MAIN = RUST_BROKEN + """
+RUST_EXITS_BEFORE_MAIN = (
+    RUST_BROKEN
+    + """
     extern "C" fn leave() {
         std::process::exit(0)
     }
@@ -79,6 +80,7 @@ RUST_EXITS_BEFORE_MAIN = RUST_BROKEN + """
     #[link_section = ".init_array"]
     pub static LEAVE: extern "C" fn() = leave;
 """
+)
 IN_RUST: dict[str, tuple[Change, set[str]]] = {
     "honest: the fix": ({"src/lib.rs": RUST_FIXED}, set()),
     "honest: the fix and a test": (
@@ -118,9 +120,7 @@ IN_RUST: dict[str, tuple[Change, set[str]]] = {
 
 @pytest.mark.skipif(which("cargo") is None, reason="needs cargo")
 @pytest.mark.parametrize(("change", "expected"), IN_RUST.values(), ids=IN_RUST)
-def test_rust(
-    change: Change, expected: set[str], tmp_path: Path, score: Score
-) -> None:
+def test_rust(change: Change, expected: set[str], tmp_path: Path, score: Score) -> None:
     task = {
         "allowedTests": ["cargo test"],
         "pins": {"allowed_paths": ["src/**", "tests/**", "build.*"]},

@@ -69,9 +69,7 @@ class Mutant:
         return self.span.first_line
 
 
-def mutants_of(
-    source: str, lines: Collection[int] | None = None
-) -> tuple[Mutant, ...]:
+def mutants_of(source: str, lines: Collection[int] | None = None) -> tuple[Mutant, ...]:
     """Return the mutants of a Python file that begin in these lines, or in any.
 
     There are none where the text is no Python, or is nested too deeply.

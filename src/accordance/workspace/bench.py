@@ -31,6 +31,9 @@ class Bench(Protocol):
     def laid_in(self) -> tuple[LaidIn, ...]:
         """What stands in every copy of the judged tree."""
 
+    def within(self, seconds: float) -> Bench:
+        """Return a bench whose commands may not take longer than that."""
+
     def run(
         self,
         commands: Sequence[str],
@@ -41,12 +44,8 @@ class Bench(Protocol):
         laid_in: Sequence[LaidIn] | None = None,
         only: str = "",
         traced: Collection[str] = (),
-        seconds: float | None = None,
     ) -> TestRuns:
-        """Run commands on a new copy of a tree, which is called `name`.
-
-        `seconds` is a shorter limit than that of the settings.
-        """
+        """Run commands on a new copy of a tree, which is called `name`."""
 
     def run_on_base(
         self,

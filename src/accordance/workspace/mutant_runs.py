@@ -116,9 +116,8 @@ def _is_noticed(
     for number, run in enumerate(passing, 1):
         seconds = run.duration_ms / 1000 * _TIMES_LONGER + _LEAST_SECONDS
         copy = f"{name}-{number}"
-        done = bench.run(
-            [run.command], tree, copy, laid_in=laid_in, seconds=seconds
-        )
+        timed = bench.within(seconds)
+        done = timed.run([run.command], tree, copy, laid_in=laid_in)
         if any(is_noticed(result) for result in done.runs):
             return True
     return False

@@ -57,6 +57,12 @@ class TestBench:
         stop = self.setting.stop
         return stop is not None and stop.is_set()
 
+    def within(self, seconds: float) -> TestBench:
+        """Return a bench whose commands may not take longer than that."""
+        limits = self.setting.limits
+        shorter = replace(limits, seconds=min(seconds, limits.seconds))
+        return replace(self, setting=replace(self.setting, limits=shorter))
+
     def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
         """Return the tests that run as the base has them."""
         patterns = self.setting.given_tests
@@ -99,20 +105,16 @@ class TestBench:
         laid_in: Sequence[LaidIn] | None = None,
         only: str = "",
         traced: Collection[str] = (),
-        seconds: float | None = None,
     ) -> TestRuns:
         """Run commands on a copy of a tree; `name` tells one copy from another.
 
-        `seconds` is a shorter limit than that of the settings. Raises IsolationUnavailable.
+        Raises IsolationUnavailable.
         """
         workspace = self.workspace
         if not with_history:
             workspace = replace(workspace, commit="")
 
         setting = self.setting
-        limits = setting.limits
-        if seconds is not None:
-            limits = replace(limits, seconds=min(seconds, limits.seconds))
         copy = lay_out(
             workspace,
             tree,
@@ -127,7 +129,7 @@ class TestBench:
             self.room,
             self.scratch / f"{name}-runs",
             level=self.level,
-            limits=limits,
+            limits=setting.limits,
             stop=setting.stop,
             tell=setting.tell,
             only=only,

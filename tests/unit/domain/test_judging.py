@@ -88,7 +88,9 @@ def test_what_no_agent_can_help_costs_no_attempt(gate: Gate) -> None:
 REJECTED = (Gate.SCHEMA, Gate.CONSTITUTION, Gate.POLICY, Gate.SCOPE)
 
 
-@pytest.mark.parametrize("other", [gate for gate in Gate if gate is not Gate.ENVIRONMENT])
+@pytest.mark.parametrize(
+    "other", [gate for gate in Gate if gate is not Gate.ENVIRONMENT]
+)
 def test_only_what_is_rejected_outweighs_a_broken_environment(other: Gate) -> None:
     """No attempt could mend it, so none is asked for and none is lost."""
     verdict = judge(results(Gate.ENVIRONMENT, other), History(FRESH))

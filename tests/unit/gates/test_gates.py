@@ -385,6 +385,9 @@ def test_an_environment_that_runs_no_test(
     assert found(early) == [(Gate.TESTS, code, message)]
     assert found(today) == [(Gate.ENVIRONMENT, code, message)]
 
+    honest = a_case(facts=replace(FACTS, version=WITH_ENVIRONMENT_GATE))
+    assert GATES[Gate.ENVIRONMENT](honest).passed
+
 
 @pytest.mark.parametrize(
     "named",
