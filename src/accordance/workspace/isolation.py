@@ -72,6 +72,11 @@ _UNSHARED: Final = (
     "/dev",
 )
 _MEMORY_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - in the sandbox
+TOOL_CACHES: Final = (".cache", ".vite")
+"""Folders of a trusted node_modules that tools write to while tests run.
+
+Vitest fails where it cannot. Each run gets empty ones, where the folder has them.
+"""
 _SEALED: Final = ("--remount-ro", "/dev", "--remount-ro", "/", "--")
 
 
@@ -356,6 +361,9 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
         options += ["--ro-bind-try", place, place]
 
     options += _bound_places(room)
+    for place in _tool_caches(room):
+        size = str(limits.scratch_bytes)
+        options += ["--perms", "1777", "--size", size, "--tmpfs", place]
     if not room.sees_accordance and not OWN.has_own_environment:
         for place in OWN.packages:
             options += ["--tmpfs", place]
@@ -395,6 +403,17 @@ def _bound_places(room: Room) -> list[str]:
         seen_at = room.work_seen_at(IsolationLevel.BWRAP) / name
         options += ["--ro-bind", os.fspath(source), os.fspath(seen_at)]
     return options
+
+
+def _tool_caches(room: Room) -> list[str]:
+    """Return the folders that tools may write to, inside of trusted ones."""
+    places = []
+    for name, source in room.laid.items():
+        seen_at = room.work_seen_at(IsolationLevel.BWRAP) / name
+        for cache in TOOL_CACHES:
+            if (source / cache).is_dir():
+                places.append(os.fspath(seen_at / cache))
+    return places
 
 
 def _bound(option: str, source: str, target: str) -> list[str]:

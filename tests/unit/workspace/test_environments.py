@@ -231,6 +231,20 @@ def test_trusted_folders_replace_what_the_agent_left(
     assert not list(outside.iterdir())
 
 
+@pytest.mark.skipif(IsolationLevel.BWRAP not in CONFINING, reason="needs bubblewrap")
+def test_tools_may_write_to_their_caches_in_a_trusted_folder(tmp_path: Path) -> None:
+    """Vitest fails otherwise. Nothing of it is left, and nothing else can be written."""
+    trusted = tmp_path / "trusted"
+    (trusted / ".vite").mkdir(parents=True)
+    room = Room(tmp_path / "room", laid={"node_modules": trusted})
+    places = "node_modules/.vite/results node_modules/.other"
+    code = f"for place in {places}; do echo x > $place && echo $place; done"
+    output = printed(room, code, IsolationLevel.BWRAP)
+    assert "node_modules/.vite/results" in output.splitlines()
+    assert "node_modules/.other" not in output.splitlines()
+    assert not list((trusted / ".vite").iterdir())
+
+
 # -- preparing
 
 
