@@ -300,7 +300,7 @@ class Judge(SettingTable):
         ),
         examples=[5],
     )
-    mutant_seconds: Count = Field(
+    mutants_seconds: Count = Field(
         default=300,
         description="After this time no further fault is tried.",
         examples=[60],
