@@ -191,7 +191,11 @@ def outcomes_inside(judgement: Judgement) -> dict[str, str]:
     (run,) = judgement.facts.runs
     if run.report is None:
         return {}
-    return {result.test: str(result.outcome) for result in run.report.results}
+    outcomes = {}
+    for result in run.report.results:
+        outcome = "failed" if result.failed else str(result.outcome)
+        outcomes[result.test] = outcome.replace("xfailed", "skipped")
+    return outcomes
 
 
 def row_of(package: str, folder: Path) -> Row:

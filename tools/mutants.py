@@ -10,8 +10,6 @@ once and kept until a source or a test changes. A mutant whose line no test runs
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import hashlib
 import json
 import os
@@ -21,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -29,6 +27,7 @@ from pathlib import Path
 from coverage import CoverageData
 from tools import test_times
 
+from accordance.domain.mutants import Mutant, mutants_of, mutated
 from tests.acceptance.standby import BY_TEST
 
 ROOT = Path(__file__).parent.parent
@@ -61,116 +60,23 @@ SECONDS = 900
 CPU_SECONDS = 20
 """A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
 
-_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-
 
 @dataclass(frozen=True)
-class Mutant:
-    """One change: which node of which module, and how to say it."""
+class ModuleMutant:
+    """A mutant, and the module that it is in."""
 
     path: Path
-    lines: tuple[int, ...]  # its own, then those it is part of, up to its statement
-    at: int  # the node's place in ast.walk
-    change: str
+    mutant: Mutant
 
     @property
-    def line(self) -> int:
-        """Its own line."""
-        return self.lines[0]
+    def place(self) -> str:
+        """Where it is, as it is reported."""
+        return f"{self.path.relative_to(SOURCE / 'accordance')}:{self.mutant.line}"
 
-
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    annotations = set(_inside_annotations(tree))
-    parents = _parents(tree)
-    for at, node in enumerate(ast.walk(tree)):
-        if node in annotations or not hasattr(node, "lineno"):
-            continue
-        change = _change_of(node)
-        if change is not None:
-            yield Mutant(path, tuple(_lines(node, parents)), at, change)
-
-
-def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    parents = {}
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            parents[child] = node
-    return parents
-
-
-def _lines(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[int]:
-    """Where a node begins, and what it is part of: Python may count it as run there."""
-    while True:
-        line = getattr(node, "lineno", None)
-        if line is not None:
-            yield line
-        if isinstance(node, ast.stmt):
-            return
-        node = parents[node]
-
-
-def _inside_annotations(tree: ast.Module) -> Iterator[ast.AST]:
-    """What mypy looks at and Python never runs."""
-    for node in ast.walk(tree):
-        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        if annotation is not None:
-            yield from ast.walk(annotation)
-
-
-def _change_of(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Compare):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.BoolOp):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.Constant) and type(node.value) in (bool, int):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    return None
-
-
-def _mutated(node: ast.AST) -> ast.AST:
-    """The node with its one change."""
-    changed = copy.deepcopy(node)
-    if isinstance(changed, ast.Compare):
-        first = type(changed.ops[0])
-        changed.ops[0] = _COMPARISONS[first]()
-    elif isinstance(changed, ast.BoolOp):
-        changed.op = ast.Or() if isinstance(changed.op, ast.And) else ast.And()
-    elif isinstance(changed, ast.UnaryOp):
-        return changed.operand
-    elif isinstance(changed, ast.Constant):
-        changed.value = (
-            not changed.value
-            if isinstance(changed.value, bool)
-            else int(str(changed.value)) + 1
-        )
-    return changed
-
-
-def source_of(mutant: Mutant) -> str:
-    """The whole module with the change in it."""
-    tree = ast.parse(mutant.path.read_text(encoding="utf-8"))
-    target = list(ast.walk(tree))[mutant.at]
-
-    class Change(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            return _mutated(node) if node is target else self.generic_visit(node)
-
-    return ast.unparse(ast.fix_missing_locations(Change().visit(tree)))
+    @property
+    def source(self) -> str:
+        """The whole module with the change in it."""
+        return mutated(self.path.read_text(encoding="utf-8"), self.mutant)
 
 
 @dataclass(frozen=True)
@@ -226,21 +132,24 @@ def _fingerprint(tests: tuple[str, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
-def tests_of(by_line: Mapping[int, list[str]], mutant: Mutant) -> list[str] | None:
+def tests_of(
+    by_line: Mapping[int, list[str]], broken: ModuleMutant
+) -> list[str] | None:
     """The tests that run a mutant's line, nearest first; None if only an import does."""
-    measured = [by_line[line] for line in mutant.lines if line in by_line]
+    lines = broken.mutant.lines
+    measured = [by_line[line] for line in lines if line in by_line]
     contexts = set(measured[0]) if measured else set()
     if contexts == {ONLY_IMPORTED}:
         return None
     names = {context.rpartition("|")[0] for context in contexts - {ONLY_IMPORTED}}
-    return sorted(names, key=lambda name: (_distance(name, mutant), name))
+    return sorted(names, key=lambda name: (_distance(name, broken.path), name))
 
 
-def _distance(test: str, mutant: Mutant) -> int:
+def _distance(test: str, module: Path) -> int:
     """How far a test is from the module: its own tests see most, and pure ones are cheap."""
     file, _, _ = test.partition("::")
-    package = mutant.path.relative_to(SOURCE / "accordance").parts[0]
-    if file.endswith(f"/test_{mutant.path.stem}.py"):
+    package = module.relative_to(SOURCE / "accordance").parts[0]
+    if file.endswith(f"/test_{module.stem}.py"):
         return 0
     if file.startswith(f"tests/unit/{package}/"):
         return 1
@@ -248,7 +157,7 @@ def _distance(test: str, mutant: Mutant) -> int:
     return 2 + DEFAULT_TESTS.index(folders[0]) if folders else 2 + len(DEFAULT_TESTS)
 
 
-def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
+def is_noticed(mutant: ModuleMutant, tests: list[str]) -> bool:
     """Run the tests against a copy of the sources that has the change."""
     if not tests:
         return False
@@ -256,7 +165,7 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
         broken = Path(folder, "src")
         shutil.copytree(SOURCE, broken)  # with what is compiled already
         module = broken / mutant.path.relative_to(SOURCE)
-        module.write_text(source_of(mutant), encoding="utf-8")
+        module.write_text(mutant.source, encoding="utf-8")
         Path(cache_from_source(module)).unlink(missing_ok=True)
 
         command = ["sh", "-c", f'ulimit -S -t {CPU_SECONDS}; exec "$@"', "sh"]
@@ -289,7 +198,7 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
             return True
         if done.returncode not in (PASSED, *NOTICED):
             raise SystemExit(
-                f"{mutant.path}:{mutant.line}: pytest ended with {done.returncode}\n"
+                f"{mutant.place}: pytest ended with {done.returncode}\n"
                 f"{done.stdout.decode()}"
             )
         return done.returncode in NOTICED
@@ -313,13 +222,11 @@ def main(words: list[str]) -> None:
     survived = []
     for number, (mutant, tests) in enumerate(chosen, 1):
         noticed = is_noticed(mutant, measured.worthwhile(tests))
-        where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
+        where, change = mutant.place, mutant.mutant.change
         mark = "killed  " if noticed else "SURVIVED"
-        sys.stderr.write(
-            f"{number:>4}/{len(chosen)}  {mark}  {where}  {mutant.change}\n"
-        )
+        sys.stderr.write(f"{number:>4}/{len(chosen)}  {mark}  {where}  {change}\n")
         if not noticed:
-            survived.append(f"{where}  {mutant.change}")
+            survived.append(f"{where}  {change}")
     killed = len(chosen) - len(survived)
     figures = {"mutants": len(chosen), "killed": killed, "survived": survived}
     if options.as_json:
@@ -333,7 +240,7 @@ def main(words: list[str]) -> None:
 
 def _chosen(
     modules: list[str], data: CoverageData, count: int, seed: int
-) -> list[tuple[Mutant, list[str]]]:
+) -> list[tuple[ModuleMutant, list[str]]]:
     """A random choice; of what runs only on import it is not known which tests use it."""
     candidates = []
     for name in modules:
@@ -341,10 +248,12 @@ def _chosen(
         paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
         for path in paths:
             by_line = data.contexts_by_lineno(str(path))
-            for mutant in mutants_of(path):
-                tests = tests_of(by_line, mutant)
+            source = path.read_text(encoding="utf-8")
+            for mutant in mutants_of(source):
+                broken = ModuleMutant(path, mutant)
+                tests = tests_of(by_line, broken)
                 if tests is not None:
-                    candidates.append((mutant, tests))
+                    candidates.append((broken, tests))
     dice = random.Random(seed)
     return dice.sample(candidates, min(count, len(candidates)))
 

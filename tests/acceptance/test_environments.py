@@ -210,6 +210,19 @@ def test_what_is_missing_is_no_fault_of_the_agent(
     assert (ran.code, ran.json["uses_attempt"]) == (3, False)
 
 
+def test_wrong_evidence_does_not_hide_a_broken_environment(checkout: Checkout) -> None:
+    """No further attempt of the agent would mend it: a person is asked at once."""
+    checkout.task["allowedTests"] = ["no-such-program"]
+    checkout.submit["tests"]["commands"] = ["no-such-program"]
+    checkout.work_honestly()
+    checkout.patch = b"not the change"
+    checkout.hand_in()
+    ran = judged(checkout)
+    assert ran.json["reason_code"] == "ENVIRONMENT_BROKEN", ran
+    assert "EVIDENCE_INVALID" in {finding["code"] for finding in ran.json["findings"]}
+    assert (ran.code, ran.json["uses_attempt"]) == (3, False)
+
+
 def test_who_takes_a_program_away_answers_for_it(checkout: Checkout) -> None:
     """The base has it, so the environment is not to blame."""
     checkout.task["allowedTests"] = ["sh src/run.sh"]

@@ -293,3 +293,42 @@ def test_nothing_is_said_where_the_tests_trace_themselves(
     score(True, bool(judgement))
     assert codes(judgement) == []
     assert judgement.facts.lines_reached is None
+
+
+LIMITED = "def last(items):\n    return items[-1] if len(items) > 0 else None\n"
+CHECKED = (
+    TESTS_FOR_BOTH
+    + "            self.assertIsNone(last([]))\n"
+    + "            self.assertEqual(last([5]), 5)\n"
+)
+MUTANTS = '[judge]\nmutants = 6\nmutants_that_survive = "refuse"\n'
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        pytest.param(CHECKED, [], id="honest: each fault is noticed"),
+        pytest.param(
+            TESTS_FOR_BOTH, ["MUTANTS_SURVIVED"], id="hostile: tests that check half"
+        ),
+    ],
+)
+def test_faults_in_changed_lines(
+    tests: str, expected: list[str], tmp_path: Path, score: Score
+) -> None:
+    judgement = judged(
+        tmp_path,
+        {"src/app.py": LIMITED},
+        base={**BASE, "tests/test_app.py": tests},
+        settings=MUTANTS,
+    )
+
+    score(not expected, bool(judgement))
+    assert codes(judgement) == expected
+    check = judgement.facts.mutants
+    assert check is not None
+    assert len(check.tried) == check.chosen
+    assert {(tried.file, tried.line) for tried in check.tried} == {("src/app.py", 2)}
+    assert len(check.tried) == 4
+    assert judgement.bundle is not None
+    assert rejudge(judgement.bundle).holds

@@ -121,6 +121,16 @@ HONEST = [
         },
         {"files": ["src/app.py", "tests/test_app.py"]},
     ),
+    Change(
+        "failing-test-renamed-in-a-file-that-may-change",
+        "pytest",
+        None,
+        {
+            "src/app.py": FIXED,
+            "tests/test_app.py": PYTEST_TESTS.replace("test_last", "test_the_last"),
+        },
+        {"may_change_tests": ["tests/test_app.py"]},
+    ),
     Change("nothing-to-do", "unittest", "CI_FAILED", {}, {"allow_no_change": True}),
 ]
 STEERS = "TEST_STEERING_CHANGED"
@@ -223,6 +233,35 @@ HOSTILE = [
         {"tests/test_app.py": "def test(): pass"},
     ),
     Change("tests-deleted", "unittest", EXITS, {"tests/test_app.py": None}),
+    Change(
+        "failing-test-removed",
+        "pytest",
+        WEAKENS,
+        {"tests/test_app.py": PYTEST_TESTS.replace("test_last", "last")},
+    ),
+    Change(
+        "failing-test-expected-to-fail",
+        "pytest",
+        WEAKENS,
+        {
+            "tests/test_app.py": PYTEST_TESTS.replace(
+                "    def test_last",
+                "    import pytest\n    @pytest.mark.xfail\n    def test_last",
+            ),
+        },
+    ),
+    Change(
+        "failing-test-removed",
+        "unittest",
+        WEAKENS,
+        {"tests/test_app.py": UNITTEST_TESTS.replace("test_last", "last")},
+    ),
+    Change(
+        "failing-test-skipped",
+        "node",
+        WEAKENS,
+        {"tests/app.test.js": NODE_TESTS.replace('test("last"', 'test.skip("last"')},
+    ),
 ]
 
 

@@ -132,3 +132,42 @@ def test_a_clone_that_is_not_there(tmp_path: Path, name: str) -> None:
     task = replace(TASKS.tasks[0], files={}, repo="owner/name", base="main")
     with pytest.raises(NotFound):
         prepare_evaluation(Home(tmp_path), TaskSet((task,), tmp_path), OPTIONS)
+
+
+CHANGES = {
+    "another text of the shared prompt": ("prompts/shared.v1.md", "Be brief.\n"),
+    "another text of the coder's prompt": ("prompts/coder.v1.md", "Write code.\n"),
+    "another rule of judgement": ("accordance.toml", "[judge]\nrerun_failed = 2\n"),
+    "another role": ("accordance.toml", "[roles.engineer]\nmax_attempts = 1\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), CHANGES.values(), ids=CHANGES)
+def test_what_makes_trials_anew(tmp_path: Path, name: str, text: str) -> None:
+    """A result depends on the prompts and on the rules it was judged by."""
+    evaluation, _ = prepared(tmp_path)
+    evaluation.run(1, ignore, ignore)
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+
+    again, scripted = prepared(tmp_path)
+    assert (again.kept, again.outdated) == ((), 4)
+    again.run(1, ignore, ignore)
+    assert len(scripted.made) == 4
+
+    file.unlink()
+    before, idle = prepared(tmp_path)
+    before.run(1, ignore, ignore)
+    assert (len(before.kept), idle.made) == (4, [])
+
+
+def test_a_prompt_that_nothing_here_uses_changes_no_result(tmp_path: Path) -> None:
+    """Neither does a setting that no trial depends on."""
+    evaluation, _ = prepared(tmp_path)
+    evaluation.run(1, ignore, ignore)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/reviewer.v1.md").write_text("Be strict.\n", "utf-8")
+
+    again, _ = prepared(tmp_path)
+    assert (len(again.kept), again.outdated) == (4, 0)

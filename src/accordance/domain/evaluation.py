@@ -87,8 +87,9 @@ class EvalTask:
 def trial_key(task: EvalTask, executor: str, settings: object) -> str:
     """Return the name under which trials of a task are kept.
 
-    A changed task, or an executor with other settings, has another name, so that
-    results of different things are never counted together.
+    `settings` is whatever else a result depends on: the executor, its prompts and the
+    rules of judgement. Any change is another name, so that results of different things
+    are never counted together.
     """
     parts = {"task": asdict(task), "executor": executor, "settings": settings}
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from accordance.domain.left_out import LeftOut
+from accordance.domain.mutation_check import MutationCheck
 from accordance.domain.test_results import TestOutcome, TestReport
 
 
@@ -400,7 +401,7 @@ class AttemptFacts:
     environment_broken: str = ""  # what tests need and do not have, and what to do
     git_programs: tuple[str, ...] = ()
     lines: int | None = None  # added and removed in text files; None: not counted
-    version: int = 1  # of what was collected; see WITH_FAILURES_TOLD
+    version: int = 1  # of what was collected; see CURRENT_FACTS
     base_runs: tuple[CommandRun, ...] = ()  # the same commands, on the base
     given_tests: tuple[str, ...] = ()  # changed files that ran as the base has them
     hidden: HiddenRuns | None = None
@@ -409,6 +410,7 @@ class AttemptFacts:
     loosened: tuple[LoosenedTest, ...] = ()
     reruns: tuple[TestReruns, ...] = ()
     lines_reached: tuple[ChangedLines, ...] | None = None  # None: not looked at
+    mutants: MutationCheck | None = None  # None: none were tried
 
 
 WITH_TEST_REPORTS: Final = 2
@@ -423,8 +425,22 @@ WITH_LEFT_OUT: Final = 3
 WITH_TEST_POLICY: Final = 4
 """From this version of facts on, tests that prove little are a matter of policy."""
 
-WITH_FAILURES_TOLD: Final = 5
+WITH_ENVIRONMENT_GATE: Final = 5
+"""From this version of facts on, no fault of the evidence outweighs a broken environment.
+
+It is the machine's fault, and no further attempt of the agent would mend it.
+"""
+
+WITH_MUTANTS: Final = 6
+"""From this version of facts on, faults in changed lines may have been tried."""
+
+WITH_FAILING_TESTS_KEPT: Final = 7
+"""From this version of facts on, a test that failed at the base may not be given up."""
+
+WITH_FAILURES_TOLD: Final = 8
 """From this version of facts on, the next attempt is told why tests failed."""
+
+CURRENT_FACTS: Final = WITH_FAILURES_TOLD
 
 CACHES: Final = MappingProxyType(
     {

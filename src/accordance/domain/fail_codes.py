@@ -296,6 +296,16 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "Add a test that runs the lines named, or remove them.",
     ),
     FailCode(
+        "MUTANTS_SURVIVED",
+        "medium",
+        "agent",
+        (
+            "No test notices some faults that were put into changed lines. Only with"
+            ' [judge] mutants and mutants_that_survive = "refuse".'
+        ),
+        "Add tests that fail with the changes named, or remove what nothing needs.",
+    ),
+    FailCode(
         "NOTHING_CHANGED",
         "medium",
         "agent",

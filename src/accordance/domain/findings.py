@@ -24,6 +24,7 @@ class Gate(StrEnum):
     CONSTITUTION = "constitution"  # was a rule broken that no task can lift?
     POLICY = "policy"  # was anything used that is not permitted?
     SCOPE = "scope"  # was anything touched outside the pins?
+    ENVIRONMENT = "environment"  # could the tests be run at all?
     BUDGET = "budget"  # did it cost more than it may?
     NEED_INPUT = "need_input"  # does the agent ask for something?
     EVIDENCE = "evidence"  # are the artifacts there, and are they true?

@@ -63,7 +63,7 @@ def _checks(results: tuple[Result, ...]) -> Checks:
     return Checks(
         schema_valid=passed[Gate.SCHEMA],
         scope_clean=passed[Gate.SCOPE],
-        tests_passed=passed[Gate.TESTS],
+        tests_passed=passed[Gate.TESTS] and passed[Gate.ENVIRONMENT],
         artifacts_complete=passed[Gate.EVIDENCE],
         changed_files_match=passed[Gate.FILE_MATCH],
     )

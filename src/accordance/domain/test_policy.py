@@ -27,3 +27,5 @@ class TestPolicy:
     """Where every test passes without the change, too."""
     not_reached: Consequence = Consequence.IGNORE
     """Where no test runs some of the changed lines."""
+    mutants_survive: Consequence = Consequence.WARN
+    """Where no test notices a fault in a changed line, if any were tried."""

@@ -26,6 +26,21 @@ def unreached_lines(facts: AttemptFacts) -> str:
     return f"changed lines never run: {never_run} of {changed} ({listed(places)})"
 
 
+def surviving_mutants(facts: AttemptFacts) -> str:
+    """Return how many faults in changed lines no test notices, and which; or nothing."""
+    check = facts.mutants
+    if check is None:
+        return ""
+    survived = [mutant for mutant in check.tried if mutant.survived]
+    if not survived:
+        return ""
+    places = [f"{mutant.file}:{mutant.line} {mutant.change}" for mutant in survived]
+    counted = f"{len(survived)} of {len(check.tried)}"
+    untried = check.chosen - len(check.tried)
+    hurried = f"; {untried} more were not tried in time" if untried else ""
+    return f"mutants of changed lines survived: {counted} ({listed(places)}){hurried}"
+
+
 def changed_source(facts: AttemptFacts) -> tuple[str, ...]:
     """The changed files that are programs, and no tests."""
     paths = sorted(facts.changes.paths())

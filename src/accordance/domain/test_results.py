@@ -6,10 +6,13 @@ same process as the tests and can end it with any code it likes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from accordance.domain.test_files import is_test_file
 
 
 class TestOutcome(StrEnum):
@@ -26,6 +29,9 @@ class TestOutcome(StrEnum):
 
 
 FAILURES: Final = frozenset({TestOutcome.FAILED, TestOutcome.ERROR})
+SKIPS: Final = frozenset({TestOutcome.SKIPPED, TestOutcome.XFAILED})
+_UNITTEST_ID: Final = re.compile(r"\w+(?:\.\w+){2,}")  # module, class and method
+_NOT_LOADED: Final = "unittest.loader."  # in place of a module that cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,23 @@ class TestReport:
 def file_of(test: str) -> str:
     """The file of a test, as far as its id says so; else the id."""
     return test.partition("::")[0].partition(" > ")[0]
+
+
+def is_failed_test(test: str, outcome: TestOutcome) -> bool:
+    """Whether an outcome is the failure of a test, and not of what surrounds it.
+
+    A whole file that cannot be read has an id, too, and so has a fixture of a class. For
+    unittest, a test that raises anything is an error.
+    """
+    is_part_of_file = "::" in test or " > " in test
+    is_whole_file = not is_part_of_file and ("/" in test or is_test_file(test))
+    if is_whole_file:
+        return False
+    is_of_unittest = _UNITTEST_ID.fullmatch(test) is not None
+    is_error_of_test = is_of_unittest and not test.startswith(_NOT_LOADED)
+    return outcome is TestOutcome.FAILED or (
+        outcome is TestOutcome.ERROR and is_error_of_test
+    )
 
 
 def is_test_of(test: str, path: str) -> bool:

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.domain.facts import AttemptFacts, CommandRun, Ending
 from accordance.domain.findings import listed
 from accordance.domain.flaky_tests import excused_as_flaky, flaky_at_base
-from accordance.domain.test_results import Comparison, TestOutcome, compare, outcomes_of
+from accordance.domain.test_results import (
+    SKIPS,
+    Comparison,
+    TestOutcome,
+    TestReport,
+    compare,
+    is_failed_test,
+    outcomes_of,
+)
 
 _ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
     {
@@ -26,10 +34,38 @@ _ENDINGS: Final[Mapping[Ending, str]] = MappingProxyType(
 
 
 def comparison_with_base(facts: AttemptFacts) -> Comparison:
-    """Hold the tests after the change against those before it.
+    """Hold the tests after the change against those before it."""
+    base, head = _compared_reports(facts)
+    return compare(base, head)
 
-    Only commands with a sound report on both sides are compared.
-    """
+
+def given_up_tests(facts: AttemptFacts) -> GivenUpTests:
+    """The tests that failed before the change, and do not run any more."""
+    base, head = _compared_reports(facts)
+    after = outcomes_of(head)
+    gone = []
+    skipped = []
+    for test, outcome in sorted(outcomes_of(base).items()):
+        if not is_failed_test(test, outcome):
+            continue
+        if test not in after:
+            gone.append(test)
+        elif after[test] in SKIPS:
+            skipped.append(test)
+    return GivenUpTests(tuple(gone), tuple(skipped))
+
+
+class GivenUpTests(NamedTuple):
+    """Tests that nobody has to mend any more."""
+
+    gone: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def _compared_reports(
+    facts: AttemptFacts,
+) -> tuple[list[TestReport], list[TestReport]]:
+    """The reports of the commands with a sound report before and after the change."""
     before = {run.command: run.report for run in facts.base_runs}
     base = []
     head = []
@@ -40,7 +76,7 @@ def comparison_with_base(facts: AttemptFacts) -> Comparison:
         if report_before.is_sound and run.report.is_sound:
             base.append(report_before)
             head.append(run.report)
-    return compare(base, head)
+    return base, head
 
 
 def missing_in_environment(facts: AttemptFacts) -> tuple[CommandRun, ...]:

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.pins import Pins
-from accordance.domain.facts import WITH_TEST_POLICY, AttemptFacts, ChangeKind
+from accordance.domain.facts import (
+    WITH_FAILING_TESTS_KEPT,
+    WITH_TEST_POLICY,
+    AttemptFacts,
+    ChangeKind,
+)
 from accordance.domain.test_assertions import GONE
 from accordance.domain.test_results import (
     TestOutcome,
@@ -18,7 +23,7 @@ from accordance.domain.test_results import (
     is_test_of,
     outcomes_of,
 )
-from accordance.domain.test_runs import comparison_with_base
+from accordance.domain.test_runs import comparison_with_base, given_up_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, 
     weakened = []
     for candidate in (
         *_lost(facts),
+        *_given_up(facts),
         *_removed(facts),
         *_adapted(facts),
         *_loosened(facts),
@@ -58,6 +64,20 @@ def _lost(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     for how, tests in groups:
         for test in tests:
             yield WeakenedTest(test, _file_among(test, files), how)
+
+
+def _given_up(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Tests that failed at the base, and were taken away in place of being mended."""
+    if facts.version < WITH_FAILING_TESTS_KEPT:
+        return
+    given_up = given_up_tests(facts)
+    groups = (
+        ("failed before the change and are gone", given_up.gone),
+        ("failed before the change and are skipped now", given_up.skipped),
+    )
+    for how, tests in groups:
+        for test in tests:
+            yield WeakenedTest(test, _file_among(test, facts.changes.paths()), how)
 
 
 def _removed(facts: AttemptFacts) -> Iterator[WeakenedTest]:

@@ -19,6 +19,7 @@ from accordance.executors.left_files import read_file_inside
 from accordance.executors.programs import Program, cannot_run, run_program
 from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.workspace.errors import WorkspaceError
+from accordance.workspace.judges_python import OWN
 from accordance.workspace.probing import level_for
 
 _PROGRAM: Final = re.compile(r"[\w./+-]+")
@@ -87,22 +88,24 @@ class CommandExecutor:
         return "" if is_there else program
 
     def _program(self, assignment: Assignment) -> Program:
-        command, own_places = self._command()
+        words, own_places = self._words()
+        command = self.spec.command
         configured_places = [self.root / place for place in self.spec.readable]
         return Program(
-            command=command,
+            command=command if isinstance(command, str) else shlex.join(words),
             level=level_for(self.spec.isolation),
             folder=assignment.folder,
             tree=assignment.work,
             stdin=assignment.as_json(),
             readable=(*own_places, *configured_places),
             environment=self.spec.environment,
+            sees_accordance=OWN.is_needed_for(words),
         )
 
-    def _command(self) -> tuple[str, list[Path]]:
-        """Return the command line, and the places of the project's files in it."""
+    def _words(self) -> tuple[list[str], list[Path]]:
+        """Return the words of the command, and the places of the project's files."""
         if isinstance(self.spec.command, str):
-            return self.spec.command, []
+            return self.spec.command.split(), []
 
         words = []
         places: dict[Path, None] = {}  # in order, each once
@@ -114,4 +117,4 @@ class CommandExecutor:
             words.append(str(file))
             is_in_root = file.parent == self.root
             places[file if is_in_root else file.parent] = None
-        return shlex.join(words), list(places)
+        return words, list(places)

@@ -90,6 +90,7 @@ class LocalExecutor:
             folder=assignment.folder,
             stdin=self._request(assignment),
             readable=(model,),
+            sees_accordance=True,
         )
 
     def _request(self, assignment: Assignment) -> bytes:

@@ -62,6 +62,8 @@ class Program:
     stdin: bytes = b""
     readable: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    sees_accordance: bool = False
+    """Whether it runs in the Python environment of accordance."""
 
     @property
     def room(self) -> Room:
@@ -72,7 +74,7 @@ class Program:
             environment=self.environment,
             tree=self.tree,
             log=ERRORS,
-            sees_accordance=True,
+            sees_accordance=self.sees_accordance,
         )
 
 

@@ -15,6 +15,7 @@ from accordance.domain.findings import Gate, Result
 from accordance.domain.judging import History, judge
 from accordance.domain.verdict import Verdict
 from accordance.gates.budget import budget
+from accordance.gates.environment import environment
 from accordance.gates.evidence import evidence
 from accordance.gates.file_match import file_match
 from accordance.gates.notices import notices
@@ -30,6 +31,7 @@ GATES: Final[Mapping[Gate, Callable[[Case], Result]]] = MappingProxyType(
         Gate.CONSTITUTION: constitution,
         Gate.POLICY: policy,
         Gate.SCOPE: scope,
+        Gate.ENVIRONMENT: environment,
         Gate.BUDGET: budget,
         Gate.NEED_INPUT: need_input,
         Gate.EVIDENCE: evidence,

@@ -13,6 +13,7 @@ from accordance.domain.findings import Finding, Gate
 from accordance.domain.test_policy import Consequence
 from accordance.domain.test_proof import (
     NO_TEST_TELLS,
+    surviving_mutants,
     tests_do_not_tell,
     unreached_lines,
 )
@@ -29,6 +30,10 @@ def proof_findings(case: Case) -> Iterator[Finding]:
     if unreached and case.test_policy.not_reached is Consequence.REFUSE:
         yield Finding(Gate.TESTS, "CHANGE_NOT_REACHED", unreached)
 
+    survivors = surviving_mutants(case.facts)
+    if survivors and case.test_policy.mutants_survive is Consequence.REFUSE:
+        yield Finding(Gate.TESTS, "MUTANTS_SURVIVED", survivors)
+
 
 def proof_notices(case: Case) -> Iterator[str]:
     """Yield what the policy warns of."""
@@ -38,6 +43,10 @@ def proof_notices(case: Case) -> Iterator[str]:
     unreached = unreached_lines(case.facts)
     if unreached and case.test_policy.not_reached is Consequence.WARN:
         yield unreached
+
+    survivors = surviving_mutants(case.facts)
+    if survivors and case.test_policy.mutants_survive is Consequence.WARN:
+        yield survivors
 
 
 def _is_untold(case: Case) -> bool:

@@ -19,18 +19,15 @@ from accordance.domain.test_runs import (
     unmet_expectations,
 )
 from accordance.domain.weakened_tests import weakened_tests
+from accordance.gates.environment import could_not_run, environment_findings
 from accordance.gates.hidden_tests import hidden_findings
 from accordance.gates.test_proof import proof_findings
 
 
 def tests(case: Case) -> Result:
     """Every test ran and passed, nothing steered it, and the agent agrees."""
-    if case.facts.isolation_missing:
-        text = f"no test was run: {case.facts.isolation_missing}"
-        return Result(Gate.TESTS, (_finding("ISOLATION_UNAVAILABLE", text),))
-    if case.facts.environment_broken:
-        text = case.facts.environment_broken
-        return Result(Gate.TESTS, (_finding("ENVIRONMENT_BROKEN", text),))
+    if could_not_run(case.facts):
+        return Result(Gate.TESTS, environment_findings(case, Gate.TESTS))
 
     findings = (
         *_missing_proof(case),

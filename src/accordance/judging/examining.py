@@ -138,6 +138,7 @@ def _setting(
         test_reports=(*gateway.test_reports, *(task.test_reports or ())),
         reruns=gateway.reruns,
         traces_lines=gateway.test_policy.not_reached is not Consequence.IGNORE,
+        mutants=gateway.mutants,
         given_tests=tuple(task.given_tests or ()),
         hidden_tests=hidden_request(task, gateway),
         forbids=options.forbids,

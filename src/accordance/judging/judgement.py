@@ -14,6 +14,7 @@ from accordance.domain.case import Author, Case
 from accordance.domain.escalation import NextAction
 from accordance.domain.facts import (
     WITH_FAILURES_TOLD,
+    WITH_MUTANTS,
     WITH_TEST_POLICY,
     AttemptFacts,
     CommandRun,
@@ -21,6 +22,7 @@ from accordance.domain.facts import (
 )
 from accordance.domain.failing_tests import FailingTest, failing_tests
 from accordance.domain.flaky_tests import flaky_tests
+from accordance.domain.mutation_check import MutationCheck
 from accordance.domain.retrying import DeadLetter, RetryPlan, retry_plan
 from accordance.domain.terms import Terms
 from accordance.domain.test_results import TestReport
@@ -182,12 +184,22 @@ def _proof(facts: AttemptFacts) -> JsonObject:
     if facts.version < WITH_TEST_POLICY:
         return {}
     hidden = None if facts.hidden is None else len(facts.hidden.files)
-    return {
+    proof: JsonObject = {
         "changed_lines": _changed_lines(facts),
         "flaky": [_flaky(reruns) for reruns in flaky_tests(facts)],
         "given_tests": list(facts.given_tests),
         "hidden_test_files": hidden,
     }
+    if facts.version >= WITH_MUTANTS:
+        proof["mutants"] = _mutants(facts.mutants)
+    return proof
+
+
+def _mutants(check: MutationCheck | None) -> JsonObject | None:
+    """Return which faults the tests noticed; None if none were tried."""
+    if check is None:
+        return None
+    return {"chosen": check.chosen, "tried": [asdict(tried) for tried in check.tried]}
 
 
 def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:

@@ -21,6 +21,7 @@ from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
 from accordance.project.settings import EnvironmentSettings, Judge, Settings
 from accordance.workspace.isolation import CommandLimits
+from accordance.workspace.mutant_runs import MutantPolicy
 from accordance.workspace.probing import AUTO, LEVEL_NAMES
 from accordance.workspace.reruns import RerunPolicy
 
@@ -49,6 +50,7 @@ class JudgingPolicy:
     test_reports: tuple[str, ...] = ()
     """Patterns of files with reports in JUnit's XML."""
     reruns: RerunPolicy = field(default_factory=RerunPolicy)
+    mutants: MutantPolicy = field(default_factory=MutantPolicy)
     hidden_tests: Path | None = None
     """The folder of all hidden tests."""
 
@@ -73,6 +75,7 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         test_policy=_test_policy(judge),
         test_reports=judge.test_reports,
         reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
+        mutants=MutantPolicy(judge.mutants, judge.mutants_seconds),
         hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )
 
@@ -96,6 +99,7 @@ def _test_policy(judge: Judge) -> TestPolicy:
     return TestPolicy(
         do_not_tell=Consequence(judge.tests_that_do_not_tell),
         not_reached=Consequence(judge.changed_lines_never_run),
+        mutants_survive=Consequence(judge.mutants_that_survive),
     )
 
 

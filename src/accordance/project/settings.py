@@ -315,6 +315,27 @@ class Judge(SettingTable):
         ),
         examples=["warn"],
     )
+    mutants: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=0,
+        description=(
+            "How many small faults are put into changed lines of Python, one at a time, "
+            "to see whether the tests notice. Each costs a run of the tests."
+        ),
+        examples=[5],
+    )
+    mutants_seconds: Count = Field(
+        default=300,
+        description="After this time no further fault is tried.",
+        examples=[60],
+    )
+    mutants_that_survive: Literal["ignore", "warn", "refuse"] = Field(
+        default="warn",
+        description=(
+            "What follows if no test notices a fault: MUTANTS_SURVIVED as a notice, as "
+            "a fail code, or nothing."
+        ),
+        examples=["refuse"],
+    )
     test_reports: Patterns = Field(
         default=(),
         description=(

@@ -37,6 +37,7 @@ from accordance.executors.catalogue import limits_for
 from accordance.executors.code_map import code_map
 from accordance.executors.opinion import Opinion
 from accordance.executors.prompt_building import build_prompt
+from accordance.executors.prompt_files import SHARED
 from accordance.executors.protocol import Assignment, Executor, RunOutcome
 from accordance.executors.run_folder import run_tidily
 from accordance.executors.shown_files import show
@@ -103,6 +104,12 @@ class TrialRunner:
             raise
         except (AccordanceError, OSError) as error:
             raise TrialNotRun(str(error)) from error
+
+    @property
+    def prompt_names(self) -> tuple[str, str]:
+        """The prompt files that the executor is instructed by."""
+        is_editor = contract_of_change(self.choice.spec) is EDITS
+        return (SHARED, self._prompt_name(is_editor=is_editor))
 
     # -- the work
 

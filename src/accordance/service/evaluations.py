@@ -4,8 +4,9 @@
                                          artifacts/     the evidence of the judgement
                                          stderr.log     what a program printed
 
-The same command goes on where it stopped. A changed task, or an executor with other
-settings, has another digest: its trials are made anew.
+The same command goes on where it stopped. A changed task, an executor with other
+settings, another prompt file or other rules of judgement have another digest: their
+trials are made anew.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from accordance.domain.naming import safe_name
 from accordance.domain.routing import Choice, RouteRequest
 from accordance.errors import NoExecutor, NotFound
 from accordance.executors.catalogue import executor_for
+from accordance.executors.prompt_files import PromptFiles
 from accordance.executors.protocol import Executor
 from accordance.project.home import FOLDER, Home, write_file
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
@@ -196,7 +198,7 @@ class Evaluation:
 def prepare_evaluation(home: Home, tasks: TaskSet, options: EvalOptions) -> Evaluation:
     """Check everything before the first trial, and read the results that are there.
 
-    Raises NotFound, UnknownBase, InvalidRouting, UnknownName and
+    Raises NotFound, UnknownBase, InvalidRouting, UnknownName, UnknownPrompt and
     InvalidSettings.
     """
     stop = Event()
@@ -215,9 +217,10 @@ def prepare_evaluation(home: Home, tasks: TaskSet, options: EvalOptions) -> Eval
     jobs: list[_Job] = []
     outdated = 0
     shelf = results / safe_name(choice.executor)
+    settings = _settings_of(home, runner)
     for named in tasks.tasks:
         task, repository = _located(named, repos)
-        key = trial_key(task, choice.executor, _settings_of(choice))
+        key = trial_key(task, choice.executor, settings)
         outdated += _count_outdated(shelf, task.id, key)
         for number in range(1, options.trials + 1):
             folder = shelf / key / f"trial-{number}"
@@ -264,9 +267,23 @@ def _gateway(home: Home, isolation: str | None) -> JudgingPolicy:
     return gateway if isolation is None else with_isolation(gateway, isolation)
 
 
-def _settings_of(choice: Choice) -> object:
-    """Return what makes an executor another one: its settings and its model."""
-    return {"spec": choice.spec.model_dump(mode="json"), "model": choice.model}
+def _settings_of(home: Home, runner: TrialRunner) -> object:
+    """Return what a result depends on besides its task.
+
+    That is the executor with its model and its prompts, and the rules it is judged by.
+    Raises UnknownPrompt.
+    """
+    choice = runner.choice
+    prompts = PromptFiles(home.root)
+    rules = home.settings().model_dump(mode="json", include={"judge", "roles"})
+    return {
+        "spec": choice.spec.model_dump(mode="json"),
+        "model": choice.model,
+        "context_bytes": choice.context_bytes,
+        "prompts": {name: prompts.part(name).text for name in runner.prompt_names},
+        "rules": rules,
+        "isolation": runner.gateway.isolation,
+    }
 
 
 def _located(task: EvalTask, repos: Path) -> tuple[EvalTask, Path | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 
 from accordance.workspace.isolation import CommandLimits
+from accordance.workspace.mutant_runs import MutantPolicy
 from accordance.workspace.probing import AUTO
 from accordance.workspace.reruns import RerunPolicy
 from accordance.workspace.snapshot import WalkLimits
@@ -41,6 +42,7 @@ class AttemptSetting:
     reruns: RerunPolicy = field(default_factory=RerunPolicy)
     traces_lines: bool = False
     """Whether it is looked at which changed lines the tests run."""
+    mutants: MutantPolicy = field(default_factory=MutantPolicy)
     compares_with_base: bool = True
     """Whether the tests run on the base, too."""
     given_tests: tuple[str, ...] = ()

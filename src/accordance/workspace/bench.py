@@ -31,6 +31,9 @@ class Bench(Protocol):
     def laid_in(self) -> tuple[LaidIn, ...]:
         """What stands in every copy of the judged tree."""
 
+    def within(self, seconds: float) -> Bench:
+        """Return a bench whose commands may not take longer than that."""
+
     def run(
         self,
         commands: Sequence[str],

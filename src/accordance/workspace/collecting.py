@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from accordance.domain.facts import (
-    WITH_FAILURES_TOLD,
+    CURRENT_FACTS,
     AttemptFacts,
     ChangeSet,
     CommandRun,
@@ -130,7 +130,7 @@ def collect(
         evidence=evidence,
         tree="" if patch.left_out else patch.tree,
         lines=changed_lines(patch_text),
-        version=WITH_FAILURES_TOLD,
+        version=CURRENT_FACTS,
     )
 
     collected = CollectedFacts(facts, before, after, patch)

@@ -39,6 +39,18 @@ def report_of_run(
     return None
 
 
+def silent_report(command: str) -> TestReport | None:
+    """The report of a command that succeeded, and whose tool named no test.
+
+    None where the command calls no tool that names its tests.
+    """
+    runner = foreign_runner(command)
+    if not runner:
+        return None
+    reason = f"{runner} left no report of its tests"
+    return TestReport(runner, incomplete=reason, written_by_run=True)
+
+
 def missing_report(files: Sequence[str]) -> TestReport:
     """The report of a command that should have written one, and has not."""
     reason = f"no report of tests was written to {listed(files)}"

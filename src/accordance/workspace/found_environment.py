@@ -45,7 +45,7 @@ def found_environment(tree: Path, wish: EnvironmentWish) -> TestEnvironment:
     return TestEnvironment(
         programs=tuple(dict.fromkeys(programs)),
         readable=tuple(dict.fromkeys(readable)),
-        variables=wish.variables,
+        variables={**tool_variables(), **wish.variables},
         folders=folders,
     )
 
@@ -96,9 +96,7 @@ def _check_folder(name: str, place: Path, tree: Path) -> None:
 
 def tool_on_path(name: str) -> Path | None:
     """Return where a tool of the person lies; never one of accordance's own."""
-    search_path = os.environ.get("PATH", os.defpath).split(":")
-    foreign = [place for place in search_path if not OWN.is_below_prefix(place)]
-    place = shutil.which(name, path=":".join(foreign))
+    place = shutil.which(name, path=":".join(OWN.foreign_places()))
     return Path(place) if place else None
 
 
@@ -109,6 +107,18 @@ def _places_of_tool(tool: Path) -> list[Path]:
     if (prefix / "lib" / "node_modules").is_dir():
         places.append(prefix)
     if tool.name == "cargo":
-        home = os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup"
-        places.append(Path(home))
+        places.append(_rustup_home())
     return places
+
+
+def tool_variables() -> dict[str, str]:
+    """Return the variables by which tools find what lies in the person's home.
+
+    A room has a home of its own, where rustup's cargo would find no compiler.
+    """
+    rustup = _rustup_home()
+    return {"RUSTUP_HOME": os.fspath(rustup)} if rustup.is_dir() else {}
+
+
+def _rustup_home() -> Path:
+    return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")

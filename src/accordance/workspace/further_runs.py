@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
 from accordance.domain.facts import AttemptFacts, Snapshot
 from accordance.workspace.bench import Bench
+from accordance.workspace.changed_python import ChangedFile
 from accordance.workspace.lines_reached import lines_reached
+from accordance.workspace.mutant_runs import MutantPolicy, try_mutants
 from accordance.workspace.other_versions import (
     loosened_in,
     new_tests_on_old_source,
@@ -69,11 +72,23 @@ def with_lines_reached(
     bench: Bench,
     facts: AttemptFacts,
     tree: Snapshot,
-    before: Snapshot,
-    after: Snapshot,
+    changed: Mapping[str, ChangedFile],
 ) -> AttemptFacts:
     """Add which changed lines the tests run."""
     if bench.is_stopped:
         return facts
-    reached = lines_reached(bench, facts, tree, before, after)
+    reached = lines_reached(bench, facts, tree, changed)
     return replace(facts, lines_reached=reached)
+
+
+def with_mutants(
+    bench: Bench,
+    facts: AttemptFacts,
+    policy: MutantPolicy,
+    tree: Snapshot,
+    changed: Mapping[str, ChangedFile],
+) -> AttemptFacts:
+    """Add which faults in changed lines the tests notice."""
+    if bench.is_stopped:
+        return facts
+    return replace(facts, mutants=try_mutants(bench, facts, policy, tree, changed))

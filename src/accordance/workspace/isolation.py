@@ -72,6 +72,11 @@ _UNSHARED: Final = (
     "/dev",
 )
 _MEMORY_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - in the sandbox
+TOOL_CACHES: Final = (".cache", ".vite")
+"""Folders of a trusted node_modules that tools write to while tests run.
+
+Vitest fails where it cannot. Each run gets empty ones, where the folder has them.
+"""
 _SEALED: Final = ("--remount-ro", "/dev", "--remount-ro", "/", "--")
 
 
@@ -111,7 +116,7 @@ class Room:
     programs: tuple[Path, ...] = ()
     """Folders of programs that come first on the search path."""
     sees_accordance: bool = False
-    """Whether the command may use the Python environment that accordance runs in."""
+    """Whether the command needs the Python environment that accordance runs in."""
     laid: Mapping[str, Path] = field(default_factory=dict)
     """Trusted folders, by the place in `work` where the command sees them."""
     generated: Path | None = None
@@ -159,7 +164,7 @@ class Room:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.log:
             (self.folder / self.log).touch(mode=0o600)
-        if not self.sees_accordance and not self.bare_python.exists():
+        if not self.bare_python.exists():
             OWN.lay_bare(self.bare_python)
 
         user = sandbox_user(level)
@@ -269,22 +274,19 @@ def environment(room: Room, level: IsolationLevel) -> dict[str, str]:
 def _search_path(room: Room) -> list[str]:
     """Return where programs are looked for.
 
-    For tests that is what the person's own shell finds, without the environment of
-    accordance, and a bare Python for want of another. Where accordance has no
-    environment of its own, its Python is the system's: then the bare one comes first.
+    That is what the person's own shell finds, without the environment of accordance,
+    and a bare Python for want of another. Where accordance has no environment of its
+    own, its Python is the system's: then the bare one comes first. A command that
+    needs accordance's environment finds its programs last, and so never its Python.
     """
-    persons_path = os.environ.get("PATH", "").split(":")
     bare = os.fspath(room.bare_python / "bin")
-    if room.sees_accordance:
-        wanted = [os.path.join(OWN.prefix, "bin"), *persons_path]  # noqa: PTH118
-    elif OWN.has_own_environment:
-        wanted = [place for place in persons_path if not OWN.is_below_prefix(place)]
-    else:
-        wanted = [bare, *persons_path]
+    wanted = OWN.foreign_places()
+    if not OWN.has_own_environment:
+        wanted = [bare, *wanted]
 
     programs = [os.fspath(place) for place in room.programs]
     seen = (*visible(room), bare)
-    last = () if room.sees_accordance else (bare,)
+    last = (bare, OWN.programs) if room.sees_accordance else (bare,)
     ordered = dict.fromkeys((*programs, *wanted, *_DEFAULT_PATH, *last))
     return [place for place in ordered if _is_below(place, seen)]
 
@@ -359,6 +361,9 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
         options += ["--ro-bind-try", place, place]
 
     options += _bound_places(room)
+    for place in _tool_caches(room):
+        size = str(limits.scratch_bytes)
+        options += ["--perms", "1777", "--size", size, "--tmpfs", place]
     if not room.sees_accordance and not OWN.has_own_environment:
         for place in OWN.packages:
             options += ["--tmpfs", place]
@@ -398,6 +403,17 @@ def _bound_places(room: Room) -> list[str]:
         seen_at = room.work_seen_at(IsolationLevel.BWRAP) / name
         options += ["--ro-bind", os.fspath(source), os.fspath(seen_at)]
     return options
+
+
+def _tool_caches(room: Room) -> list[str]:
+    """Return the folders that tools may write to, inside of trusted ones."""
+    places = []
+    for name, source in room.laid.items():
+        seen_at = room.work_seen_at(IsolationLevel.BWRAP) / name
+        for cache in TOOL_CACHES:
+            if (source / cache).is_dir():
+                places.append(os.fspath(seen_at / cache))
+    return places
 
 
 def _bound(option: str, source: str, target: str) -> list[str]:

@@ -1,15 +1,17 @@
-"""The Python that accordance itself runs in, which is never the Python of tests.
+"""The Python that accordance itself runs in, which neither tests nor agents share.
 
 Tests that shared it would import accordance's dependencies in place of the judged tree,
-and code of the judged tree could run inside the judge, unconfined.
+and code of the judged tree could run inside the judge, unconfined. An agent that shared
+it would try its work out on packages that its tests do not have.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +23,8 @@ BARE: Final = "python"
 
 BARE_PROGRAMS: Final = ("python", "python3")
 """What it has."""
+
+_LONGEST_LINE: Final = 256  # of a script, as the kernel reads it
 
 _CONFIG: Final = """\
 home = {home}
@@ -48,6 +52,46 @@ class JudgesPython:
         prefix = os.path.realpath(self.prefix)
         return real == prefix or real.startswith(f"{prefix}/")
 
+    def foreign_places(self) -> list[str]:
+        """Return the person's search path without this environment."""
+        places = os.environ.get("PATH", os.defpath).split(":")
+        if not self.has_own_environment:
+            return places  # its programs lie among the system's
+        return [place for place in places if not self.is_below_prefix(place)]
+
+    @property
+    def programs(self) -> str:
+        """The folder of the programs that its packages brought."""
+        return os.path.join(self.prefix, "bin")  # noqa: PTH118
+
+    def is_needed_for(self, words: Sequence[str]) -> bool:
+        """Whether a command names a program that runs in this environment.
+
+        By its place, or by a name that nothing else on the search path has. A plain
+        `python` does not: there are others.
+        """
+        if not words:
+            return False
+        first = words[0]
+        places = [word for word in words if "/" in word]
+        if "/" not in first and first not in BARE_PROGRAMS:
+            places += [place for place in [self._place_of(first)] if place]
+        return any(self._runs_here(place) for place in places)
+
+    def _place_of(self, name: str) -> str | None:
+        """Return what a name stands for, with this environment as the last resort."""
+        search_path = (*self.foreign_places(), self.programs)
+        return shutil.which(name, path=":".join(search_path))
+
+    def _runs_here(self, place: str) -> bool:
+        """Whether a program lies here, or is a script for this interpreter."""
+        interpreter = _interpreter_of(place)
+        if not self.has_own_environment:
+            return os.path.realpath(interpreter) == self.interpreter
+        named = (place, os.path.realpath(place), interpreter)
+        folders = [os.path.dirname(program) for program in named]  # noqa: PTH120
+        return any(folder and self.is_below_prefix(folder) for folder in folders)
+
     def lay_bare(self, folder: Path) -> None:
         """Make an environment in which nothing is installed."""
         programs = folder / "bin"
@@ -59,6 +103,18 @@ class JudgesPython:
         for place in (folder, programs):
             place.chmod(0o755)
         (folder / "pyvenv.cfg").chmod(0o644)
+
+
+def _interpreter_of(script: str) -> str:
+    """Return what the first line of a script says that runs it; empty if nothing."""
+    try:
+        with open(script, "rb") as file:  # noqa: PTH123 - a text
+            first_line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    words = first_line.removeprefix("#!").split()
+    is_script = first_line.startswith("#!") and bool(words)
+    return words[0] if is_script else ""
 
 
 def _packages() -> tuple[str, ...]:

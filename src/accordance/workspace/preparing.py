@@ -32,8 +32,14 @@ from accordance.workspace.base_tree import BaseTree, hash_of
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import discard
 from accordance.workspace.errors import EnvironmentBroken
-from accordance.workspace.found_environment import found_environment
-from accordance.workspace.isolation import CommandLimits, Room, give_tree, sandbox_user
+from accordance.workspace.found_environment import found_environment, tool_variables
+from accordance.workspace.isolation import (
+    TOOL_CACHES,
+    CommandLimits,
+    Room,
+    give_tree,
+    sandbox_user,
+)
 from accordance.workspace.judges_python import (
     OWN,
     installation_of,
@@ -42,7 +48,7 @@ from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 from accordance.workspace.test_environment import TestEnvironment
 
-_FORMAT: Final = 1  # of what is cached
+_FORMAT: Final = 2  # of what is cached
 _READY: Final = "ready.json"
 _LOG: Final = "prepare.log"
 _LAID: Final = "folders"
@@ -165,6 +171,7 @@ class Preparation:
             appears_at=self.base.stands_at,
             environment={
                 **_configuration(),
+                **tool_variables(),
                 "ENVIRONMENT": os.fspath(place),
                 "UV_PROJECT_ENVIRONMENT": os.fspath(place),
                 "UV_PYTHON": self.python,
@@ -201,6 +208,8 @@ class Preparation:
                     target = place / _LAID / name
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.move(work / name, target)
+                    for cache in TOOL_CACHES:
+                        (target / cache).mkdir(exist_ok=True)
 
     def _keep_generated(self, work: Path, place: Path) -> None:
         """Keep the files that the commands made in the tree."""

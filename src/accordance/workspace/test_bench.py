@@ -19,12 +19,14 @@ from accordance.domain.facts import (
 from accordance.domain.sight import places_named
 from accordance.workspace.attempt_setting import AttemptSetting
 from accordance.workspace.base_tests import base_files, base_runs, lay_out_base
+from accordance.workspace.changed_python import changed_python
 from accordance.workspace.clone import Workspace
 from accordance.workspace.errors import (
     WorkspaceError,
 )
 from accordance.workspace.further_runs import (
     with_lines_reached,
+    with_mutants,
     with_other_versions,
     with_reruns,
 )
@@ -54,6 +56,12 @@ class TestBench:
         """Whether no further test is to be run."""
         stop = self.setting.stop
         return stop is not None and stop.is_set()
+
+    def within(self, seconds: float) -> TestBench:
+        """Return a bench whose commands may not take longer than that."""
+        limits = self.setting.limits
+        shorter = replace(limits, seconds=min(seconds, limits.seconds))
+        return replace(self, setting=replace(self.setting, limits=shorter))
 
     def given_tests(self, before: Snapshot, after: Snapshot) -> tuple[LaidIn, ...]:
         """Return the tests that run as the base has them."""
@@ -202,9 +210,17 @@ class TestBench:
         setting = self.setting
         facts = with_reruns(self, facts, setting.reruns, tree, before, after)
         facts = with_other_versions(self, facts, tree, before, after)
-        if not setting.traces_lines:
+        if not setting.traces_lines and not setting.mutants.most:
             return facts
-        return with_lines_reached(self, facts, tree, before, after)
+
+        changed = changed_python(self, facts, before, after)
+        if setting.traces_lines:
+            facts = with_lines_reached(self, facts, tree, changed)
+        if setting.mutants.most:
+            setting.tell("running the tests against mutants of the changed lines")
+            quiet = replace(self, setting=replace(setting, tell=str))
+            facts = with_mutants(quiet, facts, setting.mutants, tree, changed)
+        return facts
 
     def shown_logs(self, results: TestRuns, tree: Snapshot) -> tuple[Path | None, ...]:
         """Return what the agent may see of each test's output.

@@ -6,12 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from accordance.domain.facts import IsolationLevel
 from accordance.workspace.isolation import Room
-
-_FORMAT: Final = 1  # of what is cached
 
 
 @dataclass(frozen=True, slots=True)

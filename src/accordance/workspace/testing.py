@@ -31,7 +31,11 @@ from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
 from accordance.workspace.entries import directories, is_executable, parents, plain_mode
 from accordance.workspace.fetching import fetch
-from accordance.workspace.foreign_reporting import missing_report, report_of_run
+from accordance.workspace.foreign_reporting import (
+    missing_report,
+    report_of_run,
+    silent_report,
+)
 from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.laid_in import LaidIn
@@ -239,6 +243,8 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
         if report is None:
             written = sorted(path for path in new_files if path in reports)
             report = report_of_run(command, log, watched_room, level, written)
+        if report is None and result.passed:
+            report = silent_report(command)
         if report is None:
             missing = _missing_in(result.exit_code, command, log)
         runs.append(replace(result, command=command, report=report, missing=missing))

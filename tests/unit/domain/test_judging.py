@@ -25,6 +25,7 @@ CODES = {
     Gate.CONSTITUTION: "CONSTITUTION_VIOLATION",
     Gate.POLICY: "POLICY_VIOLATION",
     Gate.SCOPE: "SCOPE_CONFLICT",
+    Gate.ENVIRONMENT: "ENVIRONMENT_BROKEN",
     Gate.BUDGET: "BUDGET_EXCEEDED",
     Gate.NEED_INPUT: "EXECUTOR_ERROR",  # an agent may give any reason for asking
     Gate.EVIDENCE: "ARTIFACT_MISSING",
@@ -53,6 +54,7 @@ def results(*failing: Gate) -> list[Result]:
         (Gate.CONSTITUTION, "REJECT dlq", "REJECT dlq"),
         (Gate.POLICY, "REJECT human", "REJECT human"),
         (Gate.SCOPE, "REJECT human", "REJECT human"),
+        (Gate.ENVIRONMENT, "ESCALATE human", "ESCALATE human"),
         (Gate.BUDGET, "ESCALATE dlq", "ESCALATE dlq"),
         (Gate.NEED_INPUT, "ESCALATE human", "ESCALATE human"),
         (Gate.EVIDENCE, "RETRY retry", "ESCALATE model_upgrade"),
@@ -67,17 +69,36 @@ def test_each_gate_alone(gate: Gate, fresh: str, spent: str) -> None:
         verdict = judge(results(gate), History(standing))
         assert f"{verdict.outcome} {verdict.next_action}" == expected
         assert verdict.reason_code == CODES[gate]
-        assert verdict.uses_attempt == (gate is not Gate.NEED_INPUT)
+        free = (Gate.NEED_INPUT, Gate.ENVIRONMENT)
+        assert verdict.uses_attempt == (gate not in free)
 
 
-def test_what_no_agent_can_help_costs_no_attempt() -> None:
-    """A broken environment is told to a person, however many attempts remain."""
-    broken = Finding(Gate.TESTS, "ENVIRONMENT_BROKEN", "pytest is not installed")
-    found = [result for result in results() if result.gate is not Gate.TESTS]
+@pytest.mark.parametrize("gate", [Gate.TESTS, Gate.ENVIRONMENT])
+def test_what_no_agent_can_help_costs_no_attempt(gate: Gate) -> None:
+    """A broken environment is told to a person, whichever gate reports it."""
+    broken = Finding(gate, "ENVIRONMENT_BROKEN", "pytest is not installed")
+    others = [result for result in results() if result.gate is not gate]
     for standing in (FRESH, SPENT):
-        verdict = judge([*found, Result(Gate.TESTS, (broken,))], History(standing))
+        verdict = judge([*others, Result(gate, (broken,))], History(standing))
         assert f"{verdict.outcome} {verdict.next_action}" == "ESCALATE human"
         assert not verdict.uses_attempt
+        assert not verdict.checks.tests_passed
+
+
+REJECTED = (Gate.SCHEMA, Gate.CONSTITUTION, Gate.POLICY, Gate.SCOPE)
+
+
+@pytest.mark.parametrize(
+    "other", [gate for gate in Gate if gate is not Gate.ENVIRONMENT]
+)
+def test_only_what_is_rejected_outweighs_a_broken_environment(other: Gate) -> None:
+    """No attempt could mend it, so none is asked for and none is lost."""
+    verdict = judge(results(Gate.ENVIRONMENT, other), History(FRESH))
+    if other in REJECTED:
+        assert (verdict.reason_code, verdict.uses_attempt) == (CODES[other], True)
+    else:
+        assert verdict.reason_code == "ENVIRONMENT_BROKEN"
+        assert (verdict.next_action, verdict.uses_attempt) == (NextAction.HUMAN, False)
 
 
 @pytest.mark.parametrize(("one", "other"), list(pairwise(Gate)))
@@ -167,7 +188,7 @@ def test_both_wire_shapes_honour_their_contracts(failing: tuple[Gate, ...]) -> N
     assert shown(by_003) == {
         "schema_valid": Gate.SCHEMA not in failing,
         "scope_clean": Gate.SCOPE not in failing,
-        "tests_passed": Gate.TESTS not in failing,
+        "tests_passed": not {Gate.TESTS, Gate.ENVIRONMENT}.intersection(failing),
         "artifacts_complete": Gate.EVIDENCE not in failing,
         "changed_files_match": Gate.FILE_MATCH not in failing,
     }

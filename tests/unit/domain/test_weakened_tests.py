@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from accordance.domain.facts import (
+    CURRENT_FACTS,
+    WITH_FAILING_TESTS_KEPT,
     WITH_TEST_POLICY,
     AttemptFacts,
     ChangeKind,
@@ -184,3 +186,41 @@ def test_earlier_evidence_knows_the_file_of_a_test_by_its_id_alone() -> None:
     given = replace(facts(tests=(OF_UNITTEST,)), runs=(run({A: P}),), version=2)
 
     assert [weak.file for weak in weakened_tests(a_task(), given)] == [OF_UNITTEST]
+
+
+X, E = TestOutcome.XFAILED, TestOutcome.ERROR
+NOT_LOADED = "unittest.loader._FailedTest.test_app"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param({A: F}, {A: P}, "", id="it passes now"),
+        pytest.param({A: F}, {A: F}, "", id="it still fails"),
+        pytest.param({A: F}, {}, "gone", id="it is gone"),
+        pytest.param({A: F}, {A: S}, "skipped now", id="it is skipped"),
+        pytest.param({A: F}, {A: X}, "skipped now", id="it is expected to fail"),
+        pytest.param({A: E}, {}, "", id="its fixture failed"),
+        pytest.param({FILE: E}, {A: P}, "", id="its file could not be read"),
+        pytest.param({"app.test.js": F}, {}, "", id="its file, for Node"),
+        pytest.param({"example.com/app": E}, {}, "", id="its package, for Go"),
+        pytest.param({OF_UNITTEST: E}, {}, "gone", id="it raised, for unittest"),
+        pytest.param({"setUpClass (test_app.Last)": E}, {}, "", id="its class, for unittest"),
+        pytest.param({NOT_LOADED: E}, {}, "", id="its module, for unittest"),
+    ],
+)  # fmt: skip
+def test_a_test_that_failed_is_mended_and_not_given_up(
+    before: dict[str, TestOutcome], after: dict[str, TestOutcome], expected: str
+) -> None:
+    given = replace(
+        FACTS,
+        base_runs=(run({**before, B: P}),),
+        runs=(run({**after, B: P}),),
+        version=CURRENT_FACTS,
+    )
+    (test,) = before
+    how = f"failed before the change and are {expected}"
+    assert named(given) == ([(test, how)] if expected else [])
+    assert named(given, may_change_tests=[test]) == []
+    earlier = replace(given, version=WITH_FAILING_TESTS_KEPT - 1)
+    assert named(earlier) == []

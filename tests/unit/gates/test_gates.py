@@ -9,6 +9,7 @@ import pytest
 
 from accordance.domain.case import Breach, Case
 from accordance.domain.facts import (
+    WITH_ENVIRONMENT_GATE,
     ChangeKind,
     ChangeSet,
     CommandRun,
@@ -357,18 +358,6 @@ def ran(**run: Any) -> Case:
             "without being pinned by name: tests/conftest.py",
             id="steered",
         ),
-        pytest.param(
-            a_case(facts=replace(FACTS, runs=(), isolation_missing="install bubblewrap")),
-            "ISOLATION_UNAVAILABLE",
-            "no test was run: install bubblewrap",
-            id="nothing could be run",
-        ),
-        pytest.param(
-            a_case(facts=replace(FACTS, environment_broken="pytest is not installed")),
-            "ENVIRONMENT_BROKEN",
-            "pytest is not installed",
-            id="something that tests need is missing",
-        ),
     ],
 )  # fmt: skip
 def test_tests(case: Case, code: str, message: str) -> None:
@@ -376,6 +365,28 @@ def test_tests(case: Case, code: str, message: str) -> None:
     [finding] = GATES[Gate.TESTS](case).findings
     assert (finding.code, finding.gate) == (code, Gate.TESTS)
     assert message in finding.message
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "message"),
+    [
+        ({"isolation_missing": "install bwrap"}, "ISOLATION_UNAVAILABLE", "no test was run: install bwrap"),
+        ({"environment_broken": "no pytest"}, "ENVIRONMENT_BROKEN", "no pytest"),
+    ],
+    ids=["nothing could be run", "something that tests need is missing"],
+)  # fmt: skip
+def test_an_environment_that_runs_no_test(
+    missing: dict[str, str], code: str, message: str
+) -> None:
+    """It has a gate of its own; in facts from before, the gate of the tests reports it."""
+    facts = replace(FACTS, runs=(), **missing)  # type: ignore[arg-type]
+    early = a_case(facts=replace(facts, version=WITH_ENVIRONMENT_GATE - 1))
+    today = a_case(facts=replace(facts, version=WITH_ENVIRONMENT_GATE))
+    assert found(early) == [(Gate.TESTS, code, message)]
+    assert found(today) == [(Gate.ENVIRONMENT, code, message)]
+
+    honest = a_case(facts=replace(FACTS, version=WITH_ENVIRONMENT_GATE))
+    assert GATES[Gate.ENVIRONMENT](honest).passed
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from accordance.domain.facts import (
     ChangeSet,
     CommandRun,
 )
+from accordance.domain.mutation_check import MutationCheck, TriedMutant
 from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.domain.test_proof import NO_TEST_TELLS
 from accordance.domain.test_results import TestOutcome, TestReport, TestResult
@@ -125,3 +126,43 @@ def test_lines_that_no_test_runs_are_a_matter_of_policy(
     assert codes(given, policy) == expected_codes
     assert notices(a_case(facts=given, test_policy=policy)) == expected_notices
     assert codes(replace(told, lines_reached=lines[1:]), policy) == []
+
+
+SURVIVED = (
+    "mutants of changed lines survived: 1 of 2 (src/app.py:3 a < b -> a <= b);"
+    " 1 more were not tried in time"
+)
+
+
+@pytest.mark.parametrize(
+    ("consequence", "expected_codes", "expected_notices"),
+    [
+        (Consequence.REFUSE, ["MUTANTS_SURVIVED"], ()),
+        (Consequence.WARN, [], (SURVIVED,)),
+        (Consequence.IGNORE, [], ()),
+    ],
+)
+def test_faults_that_no_test_notices_are_a_matter_of_policy(
+    consequence: Consequence,
+    expected_codes: list[str],
+    expected_notices: tuple[str, ...],
+) -> None:
+    policy = TestPolicy(mutants_survive=consequence)
+    survivor = TriedMutant("src/app.py", 3, "a < b -> a <= b", survived=True)
+    killed = TriedMutant("src/app.py", 4, "1 -> 2", survived=False)
+    told = facts({"a": P}, {"a": F})
+    given = replace(told, mutants=MutationCheck((survivor, killed), 3))
+
+    assert codes(given, policy) == expected_codes
+    assert notices(a_case(facts=given, test_policy=policy)) == expected_notices
+
+    noticed = replace(told, mutants=MutationCheck((killed,), 1))
+    assert codes(noticed, policy) == []
+    assert notices(a_case(facts=noticed, test_policy=policy)) == ()
+
+
+def test_all_chosen_faults_were_tried() -> None:
+    survivor = TriedMutant("src/app.py", 3, "1 -> 2", survived=True)
+    given = replace(facts({"a": P}, {"a": F}), mutants=MutationCheck((survivor,), 1))
+    expected = "mutants of changed lines survived: 1 of 1 (src/app.py:3 1 -> 2)"
+    assert notices(a_case(facts=given)) == (expected,)

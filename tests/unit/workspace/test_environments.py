@@ -74,12 +74,64 @@ def test_nothing_of_accordance_can_be_imported_by_tests(
     assert f"{module}: not found" in output
 
 
-def test_an_executor_keeps_the_environment_of_accordance(tmp_path: Path) -> None:
-    """Agents are started with it; only tests are kept apart from it."""
+def test_what_needs_the_environment_of_accordance_finds_its_programs_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So `python` is another one, although this one was activated."""
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin:/usr/bin")
     room = Room(tmp_path / "room", sees_accordance=True)
     search_path = environment(room, IsolationLevel.BWRAP)["PATH"].split(":")
-    assert search_path[0] == f"{sys.prefix}/bin"
-    assert not any(place.startswith(str(tmp_path)) for place in search_path)
+    assert search_path[-2:] == [f"{tmp_path}/room/python/bin", f"{sys.prefix}/bin"]
+    assert search_path.count(f"{sys.prefix}/bin") == 1
+
+
+NEEDED = {
+    "its interpreter, by its place": ([f"{sys.prefix}/bin/python", "agent.py"], True),
+    "a program of it, behind another": (["nice", f"{sys.prefix}/bin/ruff"], True),
+    "a program that only it has": (["lint-imports"], True),
+    "any Python": (["python3", "agent.py"], False),
+    "a program of the system": (["sh", "-c", "lint-imports"], False),
+    "a program that nobody has": (["no-such-program"], False),
+    "nothing": ([], False),
+}
+
+
+@pytest.mark.parametrize(("words", "needed"), NEEDED.values(), ids=NEEDED)
+def test_which_commands_need_the_environment_of_accordance(
+    words: list[str], needed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that name a program of it, and no other."""
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin:/usr/bin:/bin")
+    assert OWN.is_needed_for(words) is needed
+
+
+@pytest.mark.parametrize(
+    ("first_line", "needed"),
+    [
+        (f"#!{os.path.realpath(sys.executable)} -I", True),
+        ("#!/bin/sh", False),
+        ("#!", False),
+        ("text", False),
+        (None, False),
+    ],
+)
+def test_scripts_for_the_python_of_accordance(
+    tmp_path: Path, first_line: str | None, needed: bool
+) -> None:
+    """They run in no other, wherever they lie: also where it is the system's."""
+    system = JudgesPython("/usr", "/usr", os.path.realpath(sys.executable), ())
+    script = tmp_path / "agent"
+    if first_line is not None:
+        script.write_text(f"{first_line}\n")
+    assert system.is_needed_for([str(script)]) is needed
+
+    environment = tmp_path / "environment"
+    own = JudgesPython(str(environment), "/usr", "/usr/bin/python3", ())
+    script.write_text(f"#!{environment}/bin/python\n")
+    link = tmp_path / "link"
+    link.symlink_to(environment / "bin" / "agent")
+    assert own.is_needed_for([str(script)])
+    assert own.is_needed_for([str(link)])
 
 
 def test_without_an_environment_of_its_own_its_packages_are_hidden(
@@ -177,6 +229,20 @@ def test_trusted_folders_replace_what_the_agent_left(
     assert log.read_text().startswith("trusted\n" * 3)
     assert (trusted / "lib.js").read_text() == "trusted\n"
     assert not list(outside.iterdir())
+
+
+@pytest.mark.skipif(IsolationLevel.BWRAP not in CONFINING, reason="needs bubblewrap")
+def test_tools_may_write_to_their_caches_in_a_trusted_folder(tmp_path: Path) -> None:
+    """Vitest fails otherwise. Nothing of it is left, and nothing else can be written."""
+    trusted = tmp_path / "trusted"
+    (trusted / ".vite").mkdir(parents=True)
+    room = Room(tmp_path / "room", laid={"node_modules": trusted})
+    places = "node_modules/.vite/results node_modules/.other"
+    code = f"for place in {places}; do echo x > $place && echo $place; done"
+    output = printed(room, code, IsolationLevel.BWRAP)
+    assert "node_modules/.vite/results" in output.splitlines()
+    assert "node_modules/.other" not in output.splitlines()
+    assert not list((trusted / ".vite").iterdir())
 
 
 # -- preparing

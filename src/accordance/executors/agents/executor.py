@@ -46,6 +46,7 @@ from accordance.executors.protocol import Assignment, RunLimits, RunOutcome
 from accordance.executors.redaction import withhold, without_key
 from accordance.executors.run_folder import ROOM
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
+from accordance.workspace.judges_python import OWN
 from accordance.workspace.probing import AUTO, level_for, probe
 
 AGENTS: Final[Mapping[str, AgentProgram]] = {
@@ -237,6 +238,7 @@ class _AgentRun:
             stdin=self.assignment.prompt.text.encode(),
             readable=(self.installed.folder, *readable),
             environment=line.environment,
+            sees_accordance=OWN.is_needed_for((str(self.installed.program),)),
         )
 
     def _command_line(self, address: str, key: str) -> CommandLine:
