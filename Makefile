@@ -10,7 +10,7 @@ PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test quick hostile mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test tests quick hostile mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,9 +30,12 @@ run: setup isolation ## carry a plan out with good and bad agents: examples/quic
 	@echo
 	@echo "To paste these commands, type this first:  . $(CURDIR)/$(BIN)/activate"
 
-test: setup isolation check ## every check and every test
+test: setup isolation ## every check and every test
+	@$(MAKE) --no-print-directory -j 2 check tests
+
+tests: setup # beside the checks, which use one core; without what tells a make inside a test that it is inside this one
 	@$(BIN)/coverage erase
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= tests
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= tests
 	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95 --format=total | sed 's/^/whole package covered: /;s/$$/ %/'
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, settings
 
-from tests.postgresql import OwnServer
+from tests.postgresql import OwnServer, fresh_database
+
+if TYPE_CHECKING:
+    from tests.prepared import PreparedPostgresql, PreparedSqlite
 
 # A shell that starts a command in the background lets it ignore Ctrl-C, and so would every program that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -59,14 +62,20 @@ def postgresql_url(postgresql_server: str) -> str:
     return fresh_database(postgresql_server)
 
 
-def fresh_database(server: str) -> str:
-    """The address of a new database on a server."""
-    import psycopg
+@pytest.fixture(scope="session")
+def prepared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> PreparedSqlite:
+    """SQLite for every test of a worker."""
+    from tests.prepared import PreparedSqlite
 
-    name = f"t{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return server.replace("/postgres?", f"/{name}?")
+    return PreparedSqlite.make(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture(scope="session")
+def prepared_postgresql(postgresql_server: str) -> PreparedPostgresql:
+    """PostgreSQL for every test of a worker."""
+    from tests.prepared import PreparedPostgresql
+
+    return PreparedPostgresql.make(postgresql_server)
 
 
 @pytest.fixture

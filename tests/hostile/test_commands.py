@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import Ending, IsolationLevel
-from accordance.workspace.isolation import PYTHON, CommandLimits, Room
+from accordance.workspace.confining import PYTHON
+from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot

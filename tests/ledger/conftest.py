@@ -12,6 +12,7 @@ from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
 from accordance.store.opening import open_ledger
 from tests.ledger.project import Clock, Project
+from tests.prepared import PreparedSqlite
 
 KINDS = ("memory", "sqlite", "postgresql")
 
@@ -23,10 +24,9 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]
     ledger: Ledger
     if request.param == "memory":
         ledger = MemoryLedger(clock)
-    elif request.param == "sqlite":
-        ledger = open_ledger(tmp_path / "ledger.db", clock=clock)
     else:
-        ledger = open_ledger(request.getfixturevalue("postgresql_url"), clock=clock)
+        prepared = request.getfixturevalue(f"prepared_{request.param}")
+        ledger = prepared.empty_ledger(clock)
     project = Project(ledger, Home(tmp_path), clock)
     yield project
     with ledger.read() as tx:
@@ -37,9 +37,11 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]
 
 
 @pytest.fixture
-def on_sqlite(tmp_path: Path) -> Iterator[Project]:
+def on_sqlite(tmp_path: Path, prepared_sqlite: PreparedSqlite) -> Iterator[Project]:
     """A project on SQLite, for tests that reach below the ledger."""
     clock = Clock()
-    ledger = open_ledger(tmp_path / "ledger.db", clock=clock)
+    place = tmp_path / "ledger.db"
+    prepared_sqlite.copy_to(place)
+    ledger = open_ledger(place, clock=clock)
     yield Project(ledger, Home(tmp_path), clock)
     ledger.close()

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.prepared import PreparedSqlite
 from tests.runtime.stage import Stage, stage
 
 
 @pytest.fixture
-def on(tmp_path: Path) -> Iterator[Stage]:
+def on(tmp_path: Path, prepared_sqlite: PreparedSqlite) -> Iterator[Stage]:
     """A project on SQLite."""
+    prepared_sqlite.copy_to(tmp_path / "ledger.db")
     found = stage(str(tmp_path / "ledger.db"), tmp_path)
     yield found
     found.ledger.close()

@@ -10,15 +10,18 @@ import pytest
 
 from accordance import Accepted
 from accordance.domain.records import Rules
+from accordance.project.home import Home
 from accordance.service import plan_intake
 from accordance.service.project import Project, open_project
 from accordance.service.views.plans import ImportedPlanView
 from tests.messages import Message, small_plan
+from tests.prepared import PreparedSqlite
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Project]:
+def empty(tmp_path: Path, prepared_sqlite: PreparedSqlite) -> Iterator[Project]:
     """A project without a plan."""
+    prepared_sqlite.copy_to(Home(tmp_path).ledger)
     with open_project(tmp_path, create=True) as project:
         yield project
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from accordance.domain.facts import IsolationLevel, IsolationProbe, LevelProbe
+from accordance.workspace.confining import PYTHON
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine
 from accordance.workspace.isolation import (
     INSTALL,
-    PYTHON,
     ROOT_REMEDY,
     CommandLimits,
     Room,

@@ -12,8 +12,9 @@ from typing import Final
 
 from accordance.contracts.pins import normal_path
 from accordance.domain.facts import EntryKind, IsolationLevel, Snapshot, TreeEntry
+from accordance.workspace.confining import environment
 from accordance.workspace.entries import is_executable
-from accordance.workspace.isolation import Room, environment
+from accordance.workspace.isolation import Room
 from accordance.workspace.judges_python import BARE_PROGRAMS
 from accordance.workspace.names import lies_in_any
 

@@ -15,16 +15,11 @@ from threading import Event
 from typing import IO, Final
 
 from accordance.domain.facts import CommandRun, Ending, IsolationLevel
+from accordance.workspace.confining import PYTHON, argv, environment
 from accordance.workspace.entries import sha256_of
 from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
-from accordance.workspace.isolation import (
-    PYTHON,
-    CommandLimits,
-    Room,
-    argv,
-    environment,
-)
+from accordance.workspace.isolation import CommandLimits, Room
 
 _MARK: Final = "BUILD_ID"  # any CI run has one: a command must not see it is judged
 _KILLED: Final = 137

@@ -10,7 +10,6 @@ not leave the tree.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -21,17 +20,24 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
 from accordance.domain.left_out import IGNORED, LeftOut
-from accordance.workspace.beneath import FILE, FOLDER, open_below, was_replaced
-from accordance.workspace.errors import WorkspaceChanging
+from accordance.workspace.beneath import FOLDER, open_below, was_replaced
+from accordance.workspace.describing import (
+    Identity,
+    describe_link_or_special,
+    identity_of,
+    is_file,
+    not_seen,
+    replaced,
+    sha256_of,
+    unreadable,
+)
 from accordance.workspace.names import text_of
 
-Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 Entries: TypeAlias = dict[str, TreeEntry]
 SeenFiles: TypeAlias = dict[str, tuple[Identity, TreeEntry]]
 """The files of a walk, and what the kernel says of each. A walk adds to it."""
 
 GIT_DIRECTORY: Final = ".git"
-_READ_AT_ONCE: Final = 1 << 20  # files up to this size are read in one go
 _MAX_LISTED: Final = 20_000  # names in ignored folders, of a whole walk
 
 # What git itself changes in everyday work. Everything else in a git directory steers
@@ -69,14 +75,6 @@ _CHANGED_BY_GIT: Final = frozenset(
 )
 _STEERING_OBJECTS: Final = frozenset(("alternates", "http-alternates"))
 _GIT_MARKS: Final = frozenset(("HEAD", "objects", "refs"))
-
-
-_SPECIAL_KINDS: Final = {
-    stat.S_IFIFO: "fifo",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFBLK: "block device",
-    stat.S_IFCHR: "device",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ class _Walk:
         try:
             self.root = os.open(self.place, FOLDER)
         except OSError as error:
-            self.entries["."] = _unreadable(".", error)
+            self.entries["."] = unreadable(".", error)
             return
 
         waiting = [_Folder("", "")]
@@ -203,7 +201,7 @@ class _Walk:
                 try:
                     status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                 except OSError as error:
-                    entries[path] = _not_seen(path, error)
+                    entries[path] = not_seen(path, error)
                     continue
 
                 if self._is_left_out(descriptor, name, path, status):
@@ -228,7 +226,7 @@ class _Walk:
         is_folder = stat.S_ISDIR(status.st_mode)
 
         def holds(inner: str) -> bool:
-            return is_folder and _is_file(f"{name}/{inner}", parent)
+            return is_folder and is_file(f"{name}/{inner}", parent)
 
         why = self.leaving(path, is_folder=is_folder, holds=holds)
         if not why:
@@ -283,9 +281,9 @@ class _Walk:
                 descriptor = os.dup(self.root)
         except OSError as error:
             if was_replaced(error):
-                raise _replaced(folder.prefix) from None
+                raise replaced(folder.prefix) from None
             path = folder.path or "."
-            entries[path] = _unreadable(path, error)
+            entries[path] = unreadable(path, error)
             yield -1, []
             return
 
@@ -302,18 +300,12 @@ class _Walk:
         self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe an entry that is no directory."""
+        if not stat.S_ISREG(status.st_mode):
+            return describe_link_or_special(folder, name, path, status)
         try:
-            if stat.S_ISREG(status.st_mode):
-                return self._file(folder, name, path, status)
-            if stat.S_ISLNK(status.st_mode):
-                target = text_of(os.readlink(name, dir_fd=folder))
-                return TreeEntry(path, EntryKind.SYMLINK, 0o777, target=target)
+            return self._file(folder, name, path, status)
         except OSError as error:
-            return _unreadable(path, error)
-
-        mode = stat.S_IMODE(status.st_mode)
-        kind = _SPECIAL_KINDS.get(stat.S_IFMT(status.st_mode), "unknown")
-        return TreeEntry(path, EntryKind.SPECIAL, mode, note=kind)
+            return unreadable(path, error)
 
     def _too_long(self, path: str) -> TreeEntry:
         note = f"a path of more than {self.reach.path_length:,} characters"
@@ -323,7 +315,7 @@ class _Walk:
         self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe a regular file by its hash, or say why it has none."""
-        identity = _identity(status)
+        identity = identity_of(status)
         earlier = self.seen.get(path)
         if earlier is not None and earlier[0] == identity:
             return earlier[1]
@@ -338,7 +330,7 @@ class _Walk:
         if self.bytes > self.reach.total_bytes:
             raise _LimitReached(f"more than {self.reach.total_bytes:,} bytes")
 
-        digest = _sha256(folder, name, status)
+        digest = sha256_of(folder, name, status)
         entry = TreeEntry(path, EntryKind.FILE, mode, size, digest)
         self.seen[path] = (identity, entry)
         return entry
@@ -369,7 +361,7 @@ class _Walk:
         try:
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         except OSError as error:
-            self.internals[path] = _not_seen(path, error)
+            self.internals[path] = not_seen(path, error)
             return []
 
         if len(path) > self.reach.path_length:
@@ -392,68 +384,9 @@ class _Walk:
             os.close(open_below(git, "objects/info", FOLDER))
         except OSError as error:
             if error.errno != errno.ENOENT:  # such as a link: git follows, we do not
-                self.internals[folder.path] = _unreadable(folder.path, error)
+                self.internals[folder.path] = unreadable(folder.path, error)
             return
 
         with self._opened(folder, self.internals) as (descriptor, names):
             for name in _STEERING_OBJECTS.intersection(names):
                 self._internal(descriptor, name, folder)
-
-
-def _is_file(name: str, parent: int) -> bool:
-    try:
-        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except OSError:
-        return False
-    return stat.S_ISREG(status.st_mode)
-
-
-def _not_seen(path: str, error: OSError) -> TreeEntry:
-    """Describe a name that was listed and cannot be looked up.
-
-    Raises WorkspaceChanging where it is gone.
-    """
-    if isinstance(error, FileNotFoundError):
-        raise _replaced(path) from None
-    return _unreadable(path, error)
-
-
-def _replaced(name: str) -> WorkspaceChanging:
-    return WorkspaceChanging(
-        f"{name!r} was replaced while it was read; something still runs there"
-    )
-
-
-def _identity(status: os.stat_result) -> Identity:
-    """Return what tells a file from another, and from itself after a change.
-
-    The slice holds mode, inode, device, links, owner, group and size.
-    """
-    return (status[:7], status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _sha256(folder: int, name: str, expected: os.stat_result) -> str:
-    """Hash a file, and make sure that it stays the same from first byte to last."""
-    descriptor = os.open(name, FILE, dir_fd=folder)
-    try:
-        if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise _replaced(name)
-
-        if expected.st_size <= _READ_AT_ONCE:
-            digest = hashlib.sha256(os.read(descriptor, expected.st_size + 1))
-        else:
-            with open(descriptor, "rb", closefd=False) as file:
-                digest = hashlib.file_digest(file, "sha256")
-
-        if _identity(os.fstat(descriptor)) != _identity(expected):
-            raise WorkspaceChanging(
-                f"{name!r} changed while it was read; something still runs there"
-            )
-    finally:
-        os.close(descriptor)
-    return digest.hexdigest()
-
-
-def _unreadable(path: str, error: OSError) -> TreeEntry:
-    note = error.strerror or type(error).__name__
-    return TreeEntry(path, EntryKind.UNREADABLE, 0, note=note)

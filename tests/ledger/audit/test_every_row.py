@@ -36,9 +36,9 @@ from accordance.store.opening import open_ledger
 from accordance.store.seals import CHAINS, CLOCK, UNSEALED
 from accordance.store.sql import SqlTransaction
 from accordance.store.tables import BLOBS, METADATA, TASK_EVENTS
-from tests.conftest import fresh_database
 from tests.ledger.everything import everything
 from tests.ledger.project import Clock, Project
+from tests.postgresql import fresh_database
 
 TABLES = [table for table in METADATA.sorted_tables if table not in UNSEALED]
 COLUMNS = [

@@ -89,26 +89,28 @@ def test_a_file_that_is_back_as_it_was(project: Project) -> None:
 
 
 def test_so_many_files(project: Project) -> None:
-    """min_count is honoured; a requirement that is not required keeps nobody waiting."""
+    """A task waits until min_count is reached, and no longer."""
+    project.runs(needing(requirement("a", min_count=2)))
+    assert project.take() is NoTaskReason.WAITING
+    project.put("sheet/first.xlsx", "1")
+    assert project.take() is NoTaskReason.WAITING
+    project.put("sheet/second.xlsx", "2")
+    assert project.takes() == "a"
+
+
+def test_what_is_not_required_keeps_nobody_waiting(project: Project) -> None:
+    """Two requirements of the same name: a person says which a file is for."""
     project.runs(
         needing(
-            requirement("a", min_count=2),
+            requirement("a"),
             requirement("a", requirement_id="r2", required=False),
         )
     )
-    project.put("sheet/one.xlsx", "1")
+    project.put("sheet/prices.xlsx", "1")
     assert project.take() is NoTaskReason.WAITING
-    project.put("sheet/two.xlsx", "2")
-    assert (
-        project.take() is NoTaskReason.WAITING
-    )  # both requirements have the same name: a person says which
-    for question in project.questions(QuestionKind.BINDING):
-        answer(
-            project.ledger,
-            project.home,
-            question.question_id,
-            PersonAnswer(by="me", choose="r1"),
-        )
+    (question,) = project.questions(QuestionKind.BINDING)
+    chosen = PersonAnswer(by="me", choose="r1")
+    answer(project.ledger, project.home, question.question_id, chosen)
     assert project.takes() == "a"
 
 

@@ -341,6 +341,26 @@ def test_a_reviewer_that_breaks_down_costs_the_product_nothing(
     )
 
 
+def test_the_fault_of_an_earlier_reviewer_changes_nothing(project: Project) -> None:
+    """The product has been given to another, whose lease ends at another time."""
+    project.runs(small_plan())
+    project.submit("a")
+    assert project.takes() == "a"
+    lease = project.task("a").lease
+    assert lease is not None
+
+    with project.ledger.write() as tx:
+        of_another = fail_in(tx, "a", 1, report(), lease="2026-01-01T00:00:00Z")
+        hand_back_in(tx, "a", 1, lease="2026-01-01T00:00:00Z")
+    assert of_another.status == "refused"
+    assert project.task("a").lease == lease
+
+    with project.ledger.write() as tx:
+        of_this = fail_in(tx, "a", 1, report(), lease=lease.until)
+    assert of_this.content["outcome"] == "RETRY"
+    assert project.task("a").lease is None
+
+
 def test_a_fault_that_comes_too_late_changes_nothing(project: Project) -> None:
     """The attempt is over, or nobody has the review in hand."""
     project.runs(small_plan())

@@ -9,13 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import anthropic
 import jsonschema_rs
 import llguidance
 import pytest
-from openai.lib._pydantic import _ensure_strict_json_schema as openai_strict
 from pydantic import BaseModel, Field, ValidationError
-from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
 from accordance import Contract, Rejected, check, registry, schema
 from accordance.contracts.comparing import compare, fields_of
@@ -199,6 +196,8 @@ class TestWhatTheSdksTake:
 
     def test_anthropic(self, contract: Contract[Any]) -> None:
         """The transformer finds a type everywhere, and nothing that it has to close."""
+        import anthropic  # takes seconds: nobody else should wait for it
+
         exported = export_schema(contract, "anthropic").schema
         taken = anthropic.transform_schema(exported)
         assert [node.get("properties", {}).keys() for node in objects_of(taken)] == [
@@ -207,8 +206,11 @@ class TestWhatTheSdksTake:
 
     def test_openai(self, contract: Contract[Any]) -> None:
         """It is strict already: nothing would have to be changed."""
+        from openai.lib._pydantic import _ensure_strict_json_schema
+        from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
+
         exported = export_schema(contract, "openai").schema
-        strict = openai_strict(
+        strict = _ensure_strict_json_schema(
             copy.deepcopy(exported), path=(), root=copy.deepcopy(exported)
         )
         assert strict == exported

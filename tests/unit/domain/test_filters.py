@@ -90,6 +90,12 @@ def test_what_is_refused(text: str, reason: str) -> None:
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize("text", ["x" * MOST_CHARACTERS, "x " * MOST_TERMS])
+def test_a_filter_may_be_as_long_as_the_bounds_say(text: str) -> None:
+    """They are the last length that is allowed."""
+    assert parse_filter(text, Subject.TASKS).terms
+
+
 @pytest.mark.parametrize(
     ("subject", "text"),
     [

@@ -26,6 +26,9 @@ KNOWN = [
     ("pytest a && python -m unittest b", ("pytest", "unittest")),
     ("(pytest; pytest)", ("pytest",)),
     ("pytest 2>&1 | tail", ("pytest",)),
+    ("cd lib&&pytest;true", ("pytest",)),
+    ("'/opt/my venv/bin/pytest' -q", ("pytest",)),
+    ("python -B -m pytest", ("pytest",)),
     ("node --test", ("node",)),
     ("node --test test/a.test.js", ("node",)),
 ]
@@ -33,6 +36,7 @@ PLAIN = [
     "make test",
     "A=1",
     "python -X dev",
+    "python -X",
     "node server.js",
     "npm test",
     "tox -e py311",

@@ -14,15 +14,16 @@ import pytest
 
 from accordance.domain.facts import IsolationLevel
 from accordance.domain.test_environments import EnvironmentWish
-from accordance.workspace import isolation
+from accordance.workspace import confining, isolation
 from accordance.workspace.base_tree import BaseTree
 from accordance.workspace.clone import adopt
 from accordance.workspace.collecting import base_snapshot
+from accordance.workspace.confining import PYTHON, argv, environment
 from accordance.workspace.environments import (
     environment_of_tests,
 )
 from accordance.workspace.errors import EnvironmentBroken, JudgeInReach
-from accordance.workspace.isolation import PYTHON, Room, argv, environment
+from accordance.workspace.isolation import Room
 from accordance.workspace.judges_python import (
     OWN,
     JudgesPython,
@@ -139,7 +140,8 @@ def test_without_an_environment_of_its_own_its_packages_are_hidden(
 ) -> None:
     """Accordance in the system's Python: tests get a bare one first, and bubblewrap hides the packages."""
     system = JudgesPython("/usr", "/usr", PYTHON, ("/usr/lib/python3/dist-packages",))
-    monkeypatch.setattr(isolation, "OWN", system)
+    for module in (isolation, confining):
+        monkeypatch.setattr(module, "OWN", system)
     room = Room(tmp_path / "room")
     search_path = environment(room, IsolationLevel.BWRAP)["PATH"]
     assert search_path.startswith(f"{tmp_path}/room/python/bin:")

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.facts import Ending, IsolationLevel, IsolationProbe, LevelProbe
-from accordance.workspace import isolation, probing
+from accordance.workspace import confining, isolation, probing
+from accordance.workspace.confining import PYTHON, argv, environment
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.inside import confine, keeper
 from accordance.workspace.isolation import (
     NOBODY,
     CommandLimits,
     Room,
-    argv,
-    environment,
     sandbox_user,
 )
 from accordance.workspace.probing import LEVEL_NAMES, level_for, probe
@@ -76,7 +75,7 @@ def test_the_machines_answer_has_every_level_and_a_reason() -> None:
         ('touch "$HOME/x" "$TMPDIR/x"', 0, ""),
         ("pwd | grep -c work", 0, "1\n"),
         (
-            f"{isolation.PYTHON} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'",
+            f"{PYTHON} -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'",
             0,
             "1\n",
         ),
@@ -139,7 +138,7 @@ def test_a_copy_can_appear_where_the_repository_is(tmp_path: Path) -> None:
 def test_there_is_a_loopback_of_its_own(tmp_path: Path) -> None:
     """Test suites that start a server for themselves work."""
     code = 'import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname()); print(1)'
-    said, _ = _run(tmp_path, f"{isolation.PYTHON} -c '{code}'", IsolationLevel.BWRAP)
+    said, _ = _run(tmp_path, f"{PYTHON} -c '{code}'", IsolationLevel.BWRAP)
     assert said == "1\n"
 
 
@@ -185,7 +184,7 @@ def test_a_sandbox_that_cannot_be_made_does_not_run_the_command(
         False,
     )
     assert "No such file" in done.note
-    monkeypatch.setattr(isolation, "PYTHON", "/nowhere/python")
+    monkeypatch.setattr(confining, "PYTHON", "/nowhere/python")
     done = run("touch ran", room, tmp_path / "log", level=IsolationLevel.RLIMIT)
     assert done.ending is Ending.NOT_STARTED
 
@@ -260,7 +259,8 @@ def test_the_probe_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(isolation, "sandbox_user", lambda _: None)
+    for module in (isolation, confining):
+        monkeypatch.setattr(module, "sandbox_user", lambda _: None)
     found = probing._bubblewrap()
     assert not found.works
     assert "reach loopback" in found.detail

@@ -16,6 +16,7 @@ from accordance.domain.facts import EntryKind
 from accordance.domain.left_out import IGNORED, LeftOut
 from accordance.workspace import snapshot as snapshots
 from accordance.workspace.clone import discard
+from accordance.workspace.describing import sha256_of
 from accordance.workspace.errors import UnsafeName, WorkspaceChanging
 from accordance.workspace.names import folder_name, name_of, text_of
 from accordance.workspace.snapshot import WalkLimits, take_snapshot
@@ -191,7 +192,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
     earlier = (tmp_path / "a").stat()
     (tmp_path / "a").write_text("longer", "utf-8")
     with pytest.raises(WorkspaceChanging, match="replaced while it was read"):
-        snapshots._sha256(os.open(tmp_path, os.O_DIRECTORY), "a", earlier)
+        sha256_of(os.open(tmp_path, os.O_DIRECTORY), "a", earlier)
 
 
 @given(

@@ -45,6 +45,7 @@ def tally(*selected: str, offered: tuple[str, ...] = ()) -> Tally:
         pytest.param("AA", (), "collapsed", id="twice the same"),
         pytest.param("AB", (), "diverse", id="two answers"),
         pytest.param("AAAAAAAAAB", (), "collapsed", id="nine to one: the top share shows it"),
+        pytest.param("AAAAB", (), "collapsed", id="four to one: a share of exactly 0.8 is most"),
         pytest.param("AAAB", (), "diverse", id="three to one"),
         pytest.param("AAAB" * 8, tuple("ABCDEFGHIJKLMNOP"), "collapsed", id="two of sixteen: the diversity shows it"),
         pytest.param("Aa ａ", (), "collapsed", id="spelling is no diversity"),
