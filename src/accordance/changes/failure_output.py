@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from accordance.domain.prompting import fenced
-from accordance.executors.run_folder import tail
+from accordance.executors.left_files import tail
 from accordance.judging.judgement import Judgement
 
 _NOT_SHOWN: Final = (

@@ -14,7 +14,6 @@ from accordance.changes.edits import AppliedEdits
 from accordance.changes.failure_output import output_of_failures
 from accordance.domain.retrying import feedback_for
 from accordance.errors import AccordanceError
-from accordance.executors.left_files import tail
 from accordance.executors.opinion import Opinion
 from accordance.judging.judge import AttemptTree, JudgeOptions
 from accordance.judging.judgement import Judgement

@@ -105,6 +105,14 @@ CHOICES: Final[Mapping[QuestionKind, tuple[AnswerChoice, ...]]] = MappingProxyTy
                 " requeued or dropped instead.",
             ),
         ),
+        QuestionKind.APPROVAL: (
+            AnswerChoice(AnswerWord.APPROVE, "The plan is approved, and may run."),
+            AnswerChoice(
+                AnswerWord.TEXT,
+                "The plan is returned for this reason; a better one can be imported.",
+            ),
+            AnswerChoice(AnswerWord.GIVE_UP, "The whole plan is cancelled."),
+        ),
         QuestionKind.PLAN: (
             AnswerChoice(
                 AnswerWord.RESUME,

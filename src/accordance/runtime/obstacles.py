@@ -21,7 +21,7 @@ from accordance.executors.catalogue import executor_for
 from accordance.executors.endpoints import is_reachable
 from accordance.judging.task_input import PreflightFailed
 from accordance.runtime.attempt_runner import ProjectAttempts
-from accordance.runtime.budgets import budget_left, why_unpriced
+from accordance.runtime.budgets import budget_left, priced_budget
 from accordance.runtime.scheduler import EXTERNAL_NOT_ALLOWED
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import allows_external, coding_task, wanted_for
@@ -87,9 +87,11 @@ class Obstacles:
         budget = budget_left(work.tx, task.task_id, fuses)
         if isinstance(budget, str):
             return budget
-        unpriced = why_unpriced(work.choice, budget)
-        if unpriced or work.change is None:
-            return unpriced
+        priced = priced_budget(work.choice, budget, fuses)
+        if isinstance(priced, str):
+            return priced
+        if work.change is None:
+            return None
         try:
             self.attempts.workshop.commission(work.tx, task, work.change)
         except AccordanceError as error:

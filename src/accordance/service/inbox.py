@@ -147,6 +147,8 @@ def _land(project: Project, task_id: str) -> None:
         from accordance.changes.outside import land_task
 
         land_task(project.ledger, project.home, task_id)
+
+
 # -- many at once
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from accordance.domain.causes import cause_of_verdict
 from accordance.domain.failing_tests import FailingTest
-from accordance.executors.run_folder import tail
+from accordance.executors.left_files import tail
 from accordance.judging.judgement import Judgement
 from accordance.judging.rejudging import rejudge
 from accordance.rendering.judgements.attempt import JudgedAttempt

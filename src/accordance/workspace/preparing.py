@@ -31,10 +31,10 @@ from accordance.domain.test_environments import (
 from accordance.workspace.base_tree import BaseTree, hash_of
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import discard
+from accordance.workspace.confining import TOOL_CACHES
 from accordance.workspace.errors import EnvironmentBroken
 from accordance.workspace.found_environment import found_environment, tool_variables
 from accordance.workspace.isolation import (
-    TOOL_CACHES,
     CommandLimits,
     Room,
     give_tree,

@@ -18,7 +18,7 @@ from accordance.domain.fail_codes import FAIL_CODES
 from accordance.domain.faults import FAULTS
 from accordance.domain.findings import Gate
 from accordance.domain.lifecycle import Event, State, Waiting
-from accordance.domain.plan_review import PlanEvent, PlanState
+from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.verdict import Outcome
 from accordance.domain.vocabulary import VOCABULARY, WORDS, meanings_of

@@ -12,7 +12,7 @@ import pytest
 
 import accordance
 from accordance.domain.lifecycle import Event
-from accordance.domain.plan_review import PlanEvent
+from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.rendering.event_sentences import EVENT_CLAUSES, Happening, sentence
 
 SOURCES = Path(accordance.__file__).parent
