@@ -145,7 +145,7 @@ def test_a_disk_with_and_without_room(
     cause = OutsideCause(Fault.NO_SPACE, "space on the disk")
     settings = COMMAND.format("true")
     assert obstacle(on, settings, cause) is None
-    full = shutil._ntuple_diskusage(10, 10, 0)  # type: ignore[attr-defined]
+    full = shutil._ntuple_diskusage(10, 10, 0)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     assert obstacle(on, settings, cause) == "only 0 bytes are free on the disk"
 

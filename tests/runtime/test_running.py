@@ -125,7 +125,7 @@ def test_a_fault_of_each_kind_is_ruled(
 
     monkeypatch.setattr(AttemptPath, "_let_rest", lambda *_: None)
     on.brings(ONE).runner(run).until_it_rests()
-    code, _, passes = FAULTS[fault]
+    code, passes = FAULTS[fault].code, FAULTS[fault].passes
     tried = 0 if fault in HELPLESS else 2 if passes else 1
     assert on.verdicts("a") == [*[("RETRY", code)] * tried, ("ESCALATE", code)]
     assert on.states()["a"] == (

@@ -11,6 +11,7 @@ from accordance.errors import PlanChanged
 from accordance.service import plan_amending, plan_deleting, plan_life, plans
 from accordance.service.listing import ListQuery
 from accordance.service.plan_amending import PlanAmendment, TaskEdit
+from accordance.service.plan_files import PlanFile, read_plan_file
 from accordance.service.project import Project
 from accordance.work.taking import Taken, take_next
 from tests.messages import PLAN, Message, edge, node, small_plan
@@ -25,13 +26,18 @@ def plus_c() -> Message:
     return message
 
 
+def plan_file(text: str) -> PlanFile:
+    """A plan as a person has written it."""
+    return read_plan_file("plan.json", text.encode())
+
+
 def amendment(
     project: Project,
     message: Message | None = None,
     edits: dict[str, TaskEdit] | None = None,
 ) -> PlanAmendment:
-    raw = None if message is None else json.dumps(message).encode()
-    text = plan_amending.amended_text(project, None, raw, edits)
+    file = None if message is None else plan_file(json.dumps(message))
+    text = plan_amending.amended_text(project, None, file, edits)
     checked = plan_amending.check_amendment(project, text, {"attempts": 5})
     assert not isinstance(checked, Rejected), checked
     return checked
@@ -120,7 +126,7 @@ def test_an_amendment_as_values(project: Project) -> None:
 def test_edits_of_what_is_no_plan(project: Project) -> None:
     """Its faults are reported, as without edits."""
     edits = {"a": TaskEdit(goal="better")}
-    text = plan_amending.amended_text(project, None, b"- no plan", edits)
+    text = plan_amending.amended_text(project, None, plan_file("- no plan"), edits)
     assert isinstance(plan_amending.check_amendment(project, text, {}), Rejected)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.confirming import must_be_confirmed, yes_option
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
@@ -17,12 +18,17 @@ from accordance.cli.ledger_commands import (
     opened,
     print_json,
 )
-from accordance.cli.plan_import import fuses_from_options, report_rejected_plan
-from accordance.cli.reading import read_bounded
+from accordance.cli.plan_import import (
+    from_option,
+    fuses_from_options,
+    read_plan,
+    report_rejected_plan,
+)
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Rejected
 
 if TYPE_CHECKING:
+    from accordance.domain.short_plans.file_names import PlanFormat
     from accordance.domain.task_edits import TaskEdit
     from accordance.service.views.amendments import (
         AmendmentView,
@@ -39,9 +45,14 @@ _ARROWS: Final = {
 
 
 @click.command()
-@click.argument("plan")
+@click.argument("plan", shell_complete=complete_plan)
 @click.argument("file", metavar="[FILE|-]", required=False)
-@click.option("--task", help="The task that the options below change.")
+@from_option
+@click.option(
+    "--task",
+    shell_complete=complete_task,
+    help="The task that the options below change.",
+)
 @click.option("--goal", help="What the task is to achieve.")
 @click.option("--allow", multiple=True, metavar="PATH", help="Add to its pins.")
 @click.option("--forbid", multiple=True, metavar="PATH", help="Forbid by its pins.")
@@ -72,6 +83,7 @@ def amend(
     where: Where,
     plan: str,
     file: str | None,
+    stated: PlanFormat | None,
     task: str | None,
     goal: str | None,
     allow: tuple[str, ...],
@@ -96,7 +108,7 @@ def amend(
     """
     from accordance.domain.task_edits import TaskEdit
     from accordance.service import plan_amending
-    from accordance.service.plan_intake import LARGEST_PLAN
+    from accordance.service.plan_files import PlanFile
     from accordance.service.project import asking_as
 
     edit = TaskEdit(
@@ -107,14 +119,16 @@ def amend(
         text = "say what to amend: a FILE, or --task with what should become of it"
         raise Failure(text, Exit.USAGE)
 
-    raw = None if file is None else read_bounded(file, LARGEST_PLAN)
+    plan_file = None if file is None else read_plan(file, stated)
+    if plan_file is not None and isinstance(plan_file.result, Rejected):
+        return report_rejected_plan(plan_file)
     with opened(where) as project:
-        amended = plan_amending.amended_text(project, plan, raw, edits)
+        amended = plan_amending.amended_text(project, plan, plan_file, edits)
         checked = plan_amending.check_amendment(
             project, amended, fuses_from_options(fuses)
         )
         if isinstance(checked, Rejected):
-            return report_rejected_plan(file or plan, amended.raw, checked)
+            return report_rejected_plan(PlanFile(plan, amended.raw, checked))
 
         view = plan_amending.preview_amendment(project, checked)
         if not as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from accordance.cli.completing import complete_plan
 from accordance.cli.confirming import is_on_terminal
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import (
@@ -18,7 +19,7 @@ from accordance.cli.showing import print_line
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option("--note", help="A remark that is kept with the approval.")
 @by_option
 @ledger_options
@@ -46,7 +47,7 @@ def approve(
 
 
 @click.command(name="return")
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--reason",
     "reasons",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.completing import complete_plan
 from accordance.cli.confirming import must_be_confirmed, yes_option
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
@@ -27,7 +28,7 @@ reason_option = click.option("--reason", help="Why; it is kept.")
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @reason_option
 @by_option
 @ledger_options
@@ -46,7 +47,7 @@ def pause(
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @by_option
 @ledger_options
 @json_option
@@ -65,7 +66,7 @@ def resume(where: Where, plan: str | None, by: str | None, as_json: bool) -> int
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @reason_option
 @yes_option
 @by_option
@@ -100,7 +101,7 @@ def cancel(
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option("--undo", is_flag=True, help="Take the plan out of the archive.")
 @by_option
 @ledger_options
@@ -124,7 +125,7 @@ def archive(
 
 
 @click.command()
-@click.argument("plan")
+@click.argument("plan", shell_complete=complete_plan)
 @click.option(
     "--evidence",
     type=click.Choice(("keep", "remove")),

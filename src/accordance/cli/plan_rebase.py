@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import (
     Where,
@@ -24,7 +25,7 @@ _SHORT_ID = 12
 
 
 @click.command()
-@click.argument("plan", required=False)
+@click.argument("plan", shell_complete=complete_plan, required=False)
 @click.option(
     "--dry-run", is_flag=True, help="Replay and test the changes; move nothing."
 )

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from accordance.errors import AccordanceError, NotFound
+from accordance.domain.named_things import Named, meant_by
+from accordance.errors import AccordanceError, AmbiguousName, NotFound
 
 _TASK: Final = "task"
 """The key under which a node carries the task of a change."""
@@ -37,13 +38,14 @@ class TaskEdit:
         return any(getattr(self, field.name) for field in fields(self))
 
 
-def edited(document: dict[str, Any], task_id: str, edit: TaskEdit) -> dict[str, Any]:
-    """Return a plan's document with a task edited. Raises NotFound, UnfitEdit.
+def edited(document: dict[str, Any], task: str, edit: TaskEdit) -> dict[str, Any]:
+    """Return a plan's document with a task edited.
 
-    The task is named by its id, or by the beginning of it.
+    The task is named as everywhere: by its id, its title, or the beginning of them.
+    Raises NotFound, AmbiguousName, UnfitEdit.
     """
     changed = copy.deepcopy(document)
-    node = _node(changed["nodes"], task_id)
+    node = _node(changed["nodes"], task)
     if edit.goal is not None:
         _set_goal(node, edit.goal)
     if edit.allow or edit.forbid or edit.executors or edit.tests:
@@ -53,12 +55,14 @@ def edited(document: dict[str, Any], task_id: str, edit: TaskEdit) -> dict[str, 
 
 def _node(nodes: list[dict[str, Any]], name: str) -> dict[str, Any]:
     by_id = {str(node["task_id"]): node for node in nodes}
-    matches = [task_id for task_id in by_id if task_id.startswith(name)]
-    if name in by_id:
-        return by_id[name]
-    if len(matches) != 1:
-        raise NotFound("task", name, by_id)
-    return by_id[matches[0]]
+    tasks = [Named(task_id, str(node["title"])) for task_id, node in by_id.items()]
+    meant = meant_by(name, tasks)
+    if len(meant) > 1:
+        raise AmbiguousName("task", name, meant)
+    if not meant:
+        known = [*by_id, *(task.title for task in tasks)]
+        raise NotFound("task", name, known)
+    return by_id[meant[0].id]
 
 
 def _set_goal(node: dict[str, Any], goal: str) -> None:

@@ -102,6 +102,7 @@ PLAN_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "PLAN_ANSWERED": "A person answered; the plan is reviewed again.",
         "PLAN_RESUMED": "A person resumed the plan; its fuses count from zero.",
         "PLAN_AMENDED": "A person changed the tasks of the plan.",
+        "PLAN_REBASED": "The plan's changes were put on top of its moved base.",
         "PLAN_PAUSED": "A person paused the plan.",
         "PLAN_CANCELLED": "A person cancelled the plan.",
         "PLAN_ARCHIVED": "A person archived the plan.",
@@ -113,6 +114,7 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "ASKED_A_PERSON": "A question was put into the inbox.",
         "CANCELLED": "A person cancelled the task.",
+        Event.OVERTAKEN: "A good change has to land on the plan's new head.",
         "CAUSE_GONE": "The cause outside that blocked the task is gone.",
         "EVIDENCE_ADDED": "An input that a task needs was supplied.",
         "EVIDENCE_STALE": "An input has changed or is gone since it was supplied.",
@@ -161,6 +163,7 @@ GATES: Final[Mapping[str, str]] = MappingProxyType(
         Gate.CONSTITUTION: "Was a rule broken that no task can lift?",
         Gate.POLICY: "Was anything used that is not permitted?",
         Gate.SCOPE: "Was anything touched outside the pins?",
+        Gate.ENVIRONMENT: "Could the tests be run at all?",
         Gate.BUDGET: "Did it cost more than it may?",
         Gate.NEED_INPUT: "Does the agent ask for something?",
         Gate.EVIDENCE: "Are the artifacts there, and are they true?",

@@ -266,6 +266,7 @@ _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
     ),
     "PLAN_RESUMED": _with_person("the plan was resumed, and its fuses count from zero"),
     "PLAN_AMENDED": _with_person("the plan was amended"),
+    "PLAN_REBASED": _with_person("the plan's changes were put on its moved base"),
     "PLAN_PAUSED": _with_person("the plan was paused"),
     "PLAN_CANCELLED": _with_person("the plan was cancelled"),
     "PLAN_ARCHIVED": _with_person("the plan was archived"),
@@ -275,6 +276,7 @@ _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
 _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "ASKED_A_PERSON": _asked_person,
     "CANCELLED": _cancelled,
+    Event.OVERTAKEN: _plain("is good, and lands on the plan's new head next"),
     "CAUSE_GONE": _plain("goes on: the cause that blocked it is gone"),
     "EVIDENCE_ADDED": _evidence_added,
     "EVIDENCE_STALE": _evidence_stale,

@@ -10,6 +10,7 @@ from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.task_edits import TaskEdit, edited
 from accordance.project.home import write_file
+from accordance.service.plan_files import PlanFile, plan_text
 from accordance.service.plan_intake import check_plan, roles_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.amendments import AmendmentView, amendment_view
@@ -40,6 +41,7 @@ class AmendedText:
     plan_id: str
     base: int
     raw: bytes
+    source: bytes  # what a person wrote, in any format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +58,20 @@ class PlanAmendment:
 def amended_text(
     project: Project,
     name: str | None,
-    raw: bytes | None = None,
+    file: PlanFile | None = None,
     edits: Mapping[str, TaskEdit] | None = None,
 ) -> AmendedText:
-    """Return the text of an amended plan: a person's own, or the old one edited.
+    """Return the text of an amended plan: that of a file, or the old one edited.
 
     Raises NotFound, and UnfitEdit for an edit that its task has no place for.
     """
     with project.ledger.read() as tx:
         plan = find_plan(tx, name)
-        text = raw if raw is not None else tx.blob(plan.document)
+        text = tx.blob(plan.document) if file is None else plan_text(file)
+    source = text if file is None else file.raw
     if edits:
-        text = _edited_text(text, edits)
-    return AmendedText(plan.plan_id, plan.revision, text)
+        text = source = _edited_text(text, edits)
+    return AmendedText(plan.plan_id, plan.revision, text, source)
 
 
 def _edited_text(text: bytes, edits: Mapping[str, TaskEdit]) -> bytes:
@@ -92,7 +95,7 @@ def check_amendment(
     return PlanAmendment(
         plan_id=text.plan_id,
         base=text.base,
-        raw=text.raw,
+        raw=text.source,
         accepted=result,
         fuses=fuses,
     )

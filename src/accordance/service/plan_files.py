@@ -64,9 +64,18 @@ def read_plan_file(
     except InvalidPlanFile as error:
         raise error.in_file(name) from None
 
-    text = json.dumps(compiled.document, ensure_ascii=False)
-    result = check_plan(text.encode("utf-8", "surrogatepass"), home)
+    result = check_plan(_json_text(compiled), home)
     return PlanFile(name, raw, _without_own_keys(result), compiled)
+
+
+def plan_text(file: PlanFile) -> bytes:
+    """Return what a file says as the text of a plan_json_v1."""
+    return file.raw if file.compiled is None else _json_text(file.compiled)
+
+
+def _json_text(compiled: Compiled) -> bytes:
+    text = json.dumps(compiled.document, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _without_own_keys(result: Accepted[Plan] | Rejected) -> Accepted[Plan] | Rejected:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accordance.domain.task_edits import TaskEdit, UnfitEdit, edited
-from accordance.errors import NotFound
+from accordance.errors import AmbiguousName, NotFound
 
 DOCUMENT: dict[str, Any] = {
     "nodes": [
@@ -50,7 +50,8 @@ def test_executors_and_tests_are_replaced() -> None:
     ("name", "place"),
     [
         pytest.param("text-1", 0, id="a task that is no change"),
-        pytest.param("te", 0, id="by the beginning of its id"),
+        pytest.param("text", 0, id="by the beginning of its id"),
+        pytest.param("a text", 0, id="by its title"),
         pytest.param("code-2", 2, id="a change that takes its goal from its node"),
     ],
 )
@@ -73,9 +74,15 @@ def test_a_task_without_pins() -> None:
         edited(DOCUMENT, "text-1", TaskEdit(allow=["src/**"]))
 
 
-@pytest.mark.parametrize("name", ["code", "cod-1", "nothing"])
+def test_a_name_of_several_tasks() -> None:
+    """Each of them is named."""
+    with pytest.raises(AmbiguousName, match="'code' fits 2 tasks"):
+        edited(DOCUMENT, "code", TaskEdit(goal="new"))
+
+
+@pytest.mark.parametrize("name", ["cod-1", "nothing"])
 def test_an_unknown_task(name: str) -> None:
-    """Several or none begin like that."""
+    """None is called, or begins, like that."""
     with pytest.raises(NotFound, match=f"no task '{name}'"):
         edited(DOCUMENT, name, TaskEdit(goal="new"))
 
