@@ -84,7 +84,7 @@ def test_what_was_committed_is_judged_all_the_same(
     code, out, _ = judged(checkout, capsys, "--baseline", baseline, "--json")
     found = json.loads(out)
     assert (code, found["outcome"], found["base_commit"]) == (
-        1,
+        3,
         "REJECT",
         checkout.begun_at,
     )
@@ -121,7 +121,7 @@ def test_a_hook_planted_in_git(
     )
     found = json.loads(out)
     assert (code, found["outcome"], found["reason_code"]) == (
-        1,
+        3,
         "REJECT",
         "SCOPE_CONFLICT",
     )

@@ -205,7 +205,7 @@ def _fill(frame: Frame, ranks: list[list[str]], sizes: Mapping[str, _Size]) -> N
         return sizes.get(part, _BOX).width
 
     most = _widest(ranks, sizes)
-    for rank in merged(ranks, width_of, GAP, most, sizes.keys()):
+    for rank in merged(ranks, sizes):
         pieces = list(wrapped(rank, width_of, GAP, most))
         if len(pieces) == 1:
             frame.centred.add(len(frame.rows))

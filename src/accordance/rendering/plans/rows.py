@@ -69,30 +69,20 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
     return ordered
 
 
-def merged(
-    ranks: Sequence[list[str]],
-    width_of: Callable[[str], int],
-    gap: int,
-    most: int,
-    frames: Container[str],
-) -> list[list[str]]:
-    """Return the ranks, with neighbours that hold nothing but frames beside each other.
+def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]]:
+    """Return the ranks; neighbours that hold nothing but frames become one.
 
-    Frames are large, and arrows lead from inside to inside: below each other they would
-    only make the picture long.
+    Frames are large, and arrows lead from inside to inside: each rank in a row of its
+    own would only make the picture long.
     """
     rows: list[list[str]] = []
-    width = 0
     is_open = False
     for rank in ranks:
         are_frames = all(part in frames for part in rank)
-        needed = sum(width_of(part) + gap for part in rank)
-        if is_open and are_frames and width + needed - gap <= most:
+        if is_open and are_frames:
             rows[-1] += rank
-            width += needed
         else:
             rows.append(list(rank))
-            width = needed
         is_open = are_frames
     return rows
 
