@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tools.plan_files_page import plan_json_example
 
 from accordance.api import check_value
