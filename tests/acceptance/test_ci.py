@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from accordance import __version__
 from tests.acceptance.checkout import Checkout
