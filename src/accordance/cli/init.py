@@ -12,7 +12,7 @@ from accordance.cli.exits import Exit
 from accordance.cli.ledger_commands import json_option, print_json
 from accordance.cli.reading import must_be_a_name
 from accordance.cli.showing import print_line
-from accordance.domain.templates import TEMPLATES
+from accordance.domain.templates import TASK, TEMPLATES
 
 if TYPE_CHECKING:
     from accordance.service.views.beginning import BeginningView
@@ -42,14 +42,31 @@ def command(folder: Path, template: str, dry_run: bool, as_json: bool) -> int:
 
     must_be_a_name(str(folder))
     view = begin_project(folder, template, dry_run=dry_run)
+    commands = next_commands(template)
     if as_json:
-        print_json(view.to_json())
+        print_json({**view.to_json(), "next": commands})
     else:
-        _print(view)
+        _print(view, commands)
     return Exit.OK
 
 
-def _print(view: BeginningView) -> None:
+def next_commands(template: str) -> list[str]:
+    """What to do next in the folder. Every command works as it is printed."""
+    plan = TEMPLATES[template].plan
+    if plan is not None:
+        return [
+            f"accordance plan lint {plan}",
+            f"accordance plan import {plan} --no-review",
+            "accordance run",
+        ]
+    return [
+        f"accordance check {TASK} --contract task",
+        f"accordance pins explain src/greet.py --task {TASK}",
+        "accordance contract show submit",
+    ]
+
+
+def _print(view: BeginningView, commands: list[str]) -> None:
     verb = "written" if view.written else "would be written"
     print_line(f"{view.folder}: {len(view.files)} files {verb}")
     for file in view.files:
@@ -61,5 +78,5 @@ def _print(view: BeginningView) -> None:
     print_line("Next:")
     if view.folder != ".":
         print_line(f"  cd {shlex.quote(view.folder)}")
-    for line in view.next:
+    for line in commands:
         print_line(f"  {line}")

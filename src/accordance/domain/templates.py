@@ -1,4 +1,4 @@
-"""The templates of `init`: which files each writes, and what can be done with them."""
+"""The templates of `init`: which files each writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AGENTS: Final = {
     "agents/worker.py": "agents/worker.py.txt",
     "agents/reviewer.py": "agents/reviewer.py.txt",
 }
-_TASK: Final = "tasks/5f0c4f0e-6f0a-4d5e-8a43-0c7b6f1f2a11.json"
+TASK: Final = "tasks/5f0c4f0e-6f0a-4d5e-8a43-0c7b6f1f2a11.json"
 CI_WORKFLOW: Final = ".github/workflows/accordance.yml"
 
 
@@ -22,18 +22,10 @@ class Template:
     about: str
     files: Mapping[str, str]
     """What is written where: paths in the project, and the shipped files."""
-    commands: tuple[str, ...]
-    """What to do next. Every command works as it is printed."""
+    plan: str | None = None
+    """The plan file, where the template has one."""
     repository: str | None = None
     """The folder that becomes a git repository with one commit."""
-
-
-def _of_a_plan(plan: str) -> tuple[str, ...]:
-    return (
-        f"accordance plan lint {plan}",
-        f"accordance plan import {plan} --no-review",
-        "accordance run",
-    )
 
 
 TEMPLATES: Final[Mapping[str, Template]] = {
@@ -44,7 +36,7 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             "plan.yaml": "minimal/plan.yaml",
             **_AGENTS,
         },
-        commands=_of_a_plan("plan.yaml"),
+        plan="plan.yaml",
     ),
     "code-agent": Template(
         about="a change of a repository, tested and reviewed",
@@ -61,7 +53,7 @@ TEMPLATES: Final[Mapping[str, Template]] = {
                 "code-agent/repository/tests/test_rounding.py.txt"
             ),
         },
-        commands=_of_a_plan("plan.yaml"),
+        plan="plan.yaml",
         repository="repository",
     ),
     "research": Template(
@@ -71,19 +63,14 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             "plan.md": "research/plan.md",
             **_AGENTS,
         },
-        commands=_of_a_plan("plan.md"),
+        plan="plan.md",
     ),
     "ci": Template(
         about="a GitHub workflow that judges the pull requests of agents",
         files={
             "accordance.toml": "ci/accordance.toml",
-            _TASK: "ci/task.json",
+            TASK: "ci/task.json",
             CI_WORKFLOW: "ci/github.yml",
         },
-        commands=(
-            f"accordance check {_TASK} --contract task",
-            f"accordance pins explain src/greet.py --task {_TASK}",
-            "accordance contract show submit",
-        ),
     ),
 }

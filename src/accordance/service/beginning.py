@@ -35,7 +35,6 @@ def begin_project(
         template=name,
         files=tuple(template.files),
         written=not dry_run,
-        next=template.commands,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.violation import Accepted, Rejected
@@ -24,7 +24,11 @@ from accordance.errors import InvalidPlanFile
 from accordance.project.home import Home
 from accordance.service.plan_intake import check_plan
 
-_SHORT_FORM = "write it as plan.yaml, plan.toml or plan.md (docs/plan-files.md)"
+_SHORT_FORM: Final = "write it as plan.yaml, plan.toml or plan.md (docs/plan-files.md)"
+
+
+_OF_A_MESSAGE: Final = (b'"plan"', b'"nodes"', b'"schema_version"')
+"""Keys of JSON that is a plan, or another message: the contract says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def _refuse_other_json(raw: bytes) -> None:
     """Refuse JSON that is sound and has nothing of a plan. Raises InvalidPlanFile."""
     if not raw.strip():
         raise InvalidPlanFile("the file is empty", way_out=_SHORT_FORM)
-    if b'"plan"' in raw or b'"nodes"' in raw:
+    if any(name in raw for name in _OF_A_MESSAGE):
         return
     try:
         value = json.loads(raw)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
+from accordance.domain.coding_keys import KEY, TAG
 
-TAG: Final = "code"
-KEY: Final = "task"
-"""The key under which a node carries its task of scc.task.v1."""
+__all__ = ["KEY", "TAG"]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from accordance.contracts.catalogue.plan import Node, Plan
+from accordance.domain.coding_keys import KEY, TAG
 from accordance.domain.fuses import Fuses
 from accordance.domain.plan import PlanGraph, plan_graph
 from accordance.domain.routing import (
@@ -74,8 +75,8 @@ class LintCase:
 
     def change(self, node: Node) -> Mapping[str, Any] | None:
         """Return the scc.task.v1 of a task that changes code."""
-        change = (node.model_extra or {}).get("task")
-        is_change = "code" in node.tags and isinstance(change, dict)
+        change = (node.model_extra or {}).get(KEY)
+        is_change = TAG in node.tags and isinstance(change, dict)
         return change if is_change else None
 
     def choose(self, node: Node, kind: Kind) -> Choice:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from accordance.contracts.catalogue.plan import Node
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.coding_keys import KEY, TAG
 from accordance.domain.short_plans.entries import shown
 from accordance.domain.short_plans.model import (
     POLICY,
@@ -26,9 +27,6 @@ from accordance.domain.short_plans.needs import TaskNames, refuse_circles
 from accordance.errors import InvalidPlanFile
 
 VERSION: Final = "plan_json_v1"
-CODE_TAG: Final = "code"
-CODE_KEY: Final = "task"
-"""How a node of a plan carries a task that changes a repository."""
 TIME_LIMIT: Final = "timeoutMs"
 CRITERIA: Final = "acceptance_criteria"
 DELIVERABLE: Final = "deliverable_spec"
@@ -158,7 +156,7 @@ def _node(draft: _Draft, task: ShortTask, own_id: str) -> JsonObject:
         CRITERIA: None if task.accept is None else list(task.accept),
         DELIVERABLE: task.deliver,
         TIME_LIMIT: task.timeout,
-        CODE_KEY: _change(task) if task.changes_code else None,
+        KEY: _change(task) if task.changes_code else None,
     }
     node.update({key: value for key, value in stated.items() if value is not None})
     node.update(_further(task, node))
@@ -167,8 +165,8 @@ def _node(draft: _Draft, task: ShortTask, own_id: str) -> JsonObject:
 
 def tags_of(task: ShortTask) -> tuple[str, ...]:
     """Return the tags of a task; one that changes code always has its own."""
-    if task.changes_code and CODE_TAG not in task.tags:
-        return (*task.tags, CODE_TAG)
+    if task.changes_code and TAG not in task.tags:
+        return (*task.tags, TAG)
     return task.tags
 
 

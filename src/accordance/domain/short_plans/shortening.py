@@ -19,9 +19,8 @@ from accordance.contracts.catalogue.plan import (
     Requirement,
     RequirementValidation,
 )
+from accordance.domain.coding_keys import KEY, TAG
 from accordance.domain.short_plans.compiling import (
-    CODE_KEY,
-    CODE_TAG,
     CRITERIA,
     DELIVERABLE,
     TIME_LIMIT,
@@ -309,8 +308,8 @@ def _are_texts(value: object) -> bool:
 
 def _code(node: _Json, further: _Json) -> dict[str, Any]:
     """Take the task of a node that changes code out of its further keys."""
-    change = further.get(CODE_KEY)
-    if CODE_TAG not in node["tags"] or not isinstance(change, dict):
+    change = further.get(KEY)
+    if TAG not in node["tags"] or not isinstance(change, dict):
         return {}
     pins = change.get("pins")
     if not isinstance(pins, dict) or not _are_texts(pins.get("allowed_paths")):
@@ -329,7 +328,7 @@ def _code(node: _Json, further: _Json) -> dict[str, Any]:
         if _are_texts(rest.get(key)):
             values[name] = tuple(rest.pop(key))
     values["code"] = rest
-    del further[CODE_KEY]
+    del further[KEY]
     return values
 
 

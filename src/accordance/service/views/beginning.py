@@ -12,4 +12,3 @@ class BeginningView(View):
     template: str
     files: tuple[str, ...]
     written: bool
-    next: tuple[str, ...]  # commands, to be typed in the folder
