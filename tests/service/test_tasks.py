@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,7 +216,7 @@ def test_another_chance(project: Project) -> None:
     ],
 )
 def test_cancelling(
-    project: Project, how: dict[str, bool], along: tuple[str, ...]
+    project: Project, how: dict[str, Any], along: tuple[str, ...]
 ) -> None:
     """Somebody says what becomes of what waits for it."""
     with pytest.raises(Conflict, match="1 tasks wait for a"):
