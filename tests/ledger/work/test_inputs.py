@@ -147,7 +147,7 @@ def test_a_confirmation(project: Project) -> None:
         project.answer(text="maybe")
     project.answer(yes=True)
     assert project.takes() == "a"
-    with pytest.raises(Conflict, match="was answered by test on .*: yes"):
+    with pytest.raises(Conflict, match=r"was answered by test on .*: yes"):
         answer(
             project.ledger,
             project.home,
