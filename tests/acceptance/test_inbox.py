@@ -194,4 +194,4 @@ def test_the_shell_completes_names(home: Path) -> None:
     elsewhere = home / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / ".accordance").mkdir()
-    assert accordance(cwd=elsewhere, env=variables).out == ""
+    assert accordance(cwd=elsewhere, env=variables).out.strip() == ""

@@ -263,7 +263,7 @@ def test_documents_are_asked_for_and_found(home: Path) -> None:
     answered = accordance(
         "inbox", "answer", asked.json["question"], "--file", "sheet.pdf", cwd=home
     )
-    assert answered.out == "answered; a is READY\n"
+    assert answered.out == "answered; a (Task a) is READY\n"
     again = accordance("task", "next", "--json", cwd=home).json
     assert (
         again["context"]["inputs"][0]["reference"]

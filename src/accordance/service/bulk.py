@@ -23,7 +23,6 @@ from accordance.service.views.bulk import (
     BulkSkippedView,
 )
 from accordance.store.listings import DEAD_LETTER_LIST, TASK_LIST
-from accordance.work import tasks
 
 Act: TypeAlias = Callable[[BulkItemView], str]
 """Does an act to a thing; returns where it stands then."""
@@ -63,6 +62,7 @@ def retry_all(
     project: Project, seen: BulkPreviewView, *, by: str, reason: str | None = None
 ) -> BulkResultView:
     """Give every task of a preview another chance."""
+    from accordance.work import tasks
 
     def retry(item: BulkItemView) -> str:
         task = tasks.retry(
@@ -83,6 +83,7 @@ def cancel_all(
     reason: str | None = None,
 ) -> BulkResultView:
     """Cancel every task of a preview, or drop every dead letter of it."""
+    from accordance.work import tasks
 
     def cancel(item: BulkItemView) -> str:
         tasks.cancel(
@@ -148,6 +149,7 @@ def requeue_all(
     project: Project, seen: BulkPreviewView, *, by: str, reason: str | None = None
 ) -> BulkResultView:
     """Take every dead letter of a preview back."""
+    from accordance.work import tasks
 
     def requeue(item: BulkItemView) -> State:
         task = tasks.requeue(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +137,8 @@ def test_a_filter_answers_questions() -> None:
     assert (both.only_plan, both.wanted(Word.PLAN)) == (None, ("a", "b"))
     assert not both.has(Word.TAG)
     assert wanted.listing != both.listing
+    grouped = replace(wanted, first_of_cause=True)
+    assert wanted.listing != grouped.listing
 
 
 @given(st.text(max_size=200))
