@@ -103,11 +103,8 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
     if wanted > made:
         raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
 
-    judged = [
-        message
-        for message in tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
-        if "bundle" in message.case
-    ]
+    messages = tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
+    judged = [message for message in messages if "bundle" in message.case]
     products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
     return _Attempt(
         home,
