@@ -12,10 +12,10 @@ from accordance.errors import LedgerDamaged
 def blaming_the_ledger(what: str) -> Iterator[None]:
     """Blame the ledger for values of another shape. Raises LedgerDamaged.
 
-    What is told here is taken from details that only accordance writes: a key that is
-    missing, or a list in place of a table, was put there by somebody else.
+    What is shown is taken from details that only accordance writes: a key that is
+    missing, or a list in place of a table, comes from outside.
     """
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LedgerDamaged(f"{what} cannot be told ({error})") from error
+        raise LedgerDamaged(f"{what} cannot be shown ({error})") from error

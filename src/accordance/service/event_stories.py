@@ -110,7 +110,7 @@ def _attempt_before(
 ) -> tuple[int | None, str | None]:
     """Return the attempt that an event belongs to, and who makes it.
 
-    The executor is known once it has its prompt; until then whoever took the task up.
+    The executor is known once it has its prompt; until then the worker that took the task up.
     """
     attempt = 0
     who: str | None = None

@@ -45,7 +45,7 @@ class _Begun:
 def attempts_of(
     tx: Transaction, home: Home, task: TaskRecord
 ) -> tuple[AttemptStoryView, ...]:
-    """Return the story of every attempt at a task, the first one first.
+    """Return the story of every attempt at a task, in their order.
 
     Raises LedgerDamaged.
     """
