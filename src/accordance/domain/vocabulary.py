@@ -1,7 +1,7 @@
 """The words that accordance prints, each with its meaning.
 
 `accordance explain` answers from here. Fail codes and the codes of violations have
-pages of their own (`domain/fail_codes`, `contracts/codes`); every other word stands here:
+pages of their own (`domain/fail_codes`, `contracts/codes`); every other word is here:
 states, events, outcomes, reasons. A test asks for each word of the code.
 """
 
