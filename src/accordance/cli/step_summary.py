@@ -12,7 +12,7 @@ _VARIABLE: Final = "GITHUB_STEP_SUMMARY"
 
 
 def append_to_step_summary(markdown: str) -> None:
-    """Add a text to the summary of the job, where there is one.
+    """Add a text to the summary of the job, if the job has a summary.
 
     A summary that cannot be written is no reason to fail what it is about.
     """

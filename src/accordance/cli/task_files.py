@@ -119,7 +119,7 @@ def log(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show what the executor of an attempt printed, or one of its tests."""
+    """Show what the executor of an attempt, or a test, printed."""
     from accordance.service.attempt_files import attempt_log
 
     if follow and (test or as_json):

@@ -113,7 +113,7 @@ def _attempt_lines(attempt: AttemptStoryView) -> Iterator[str]:
 
 
 def _verdict(attempt: AttemptStoryView) -> str:
-    """What was decided about an attempt, and the reason in one sentence."""
+    """What was decided about an attempt, and why."""
     if attempt.ended_at is None:
         return "nothing was handed in"
     outcome = attempt.outcome or "handed in"

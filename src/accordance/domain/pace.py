@@ -7,7 +7,7 @@ from typing import Final
 from accordance.domain.lifecycle import State
 
 ENOUGH_TO_TELL: Final = 3
-"""Tasks that must have been finished before anything is said about the rest."""
+"""Tasks that must have been finished before the rest is estimated."""
 MOVES_BY_ITSELF: Final = frozenset(
     (
         State.PENDING,
@@ -26,8 +26,8 @@ def seconds_left(
 ) -> float | None:
     """Return how many seconds a run will still take; None where nobody can say.
 
-    `finished` are the tasks that this run has finished since it began. What it is
-    told from is the average of the run, with everything it does at once.
+    `finished` are the tasks that this run has finished since it began. The estimate
+    is the average of the run, with everything it does at once.
     """
     if finished < ENOUGH_TO_TELL or not remaining:
         return None

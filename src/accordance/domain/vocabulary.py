@@ -1,7 +1,7 @@
 """The words that accordance prints, each with its meaning.
 
-`accordance explain` answers from here. Fail codes and the codes of violations have pages
-of their own (`domain/fail_codes`, `contracts/codes`); every other word stands here:
+`accordance explain` answers from here. Fail codes and the codes of violations have
+pages of their own (`domain/fail_codes`, `contracts/codes`); every other word is here:
 states, events, outcomes, reasons. A test asks for each word of the code.
 """
 
@@ -19,7 +19,7 @@ from accordance.domain.verdict import Outcome
 
 
 class Word(NamedTuple):
-    """A word with one of its meanings."""
+    """A word with a meaning."""
 
     word: str
     kind: str  # "state of a task", "outcome" ...
@@ -29,15 +29,15 @@ class Word(NamedTuple):
 STATES: Final[Mapping[str, str]] = MappingProxyType(
     {
         State.PENDING: "It waits for the tasks or inputs that it needs.",
-        State.READY: "It can begin as soon as somebody takes it up.",
+        State.READY: "It can begin as soon as a worker takes it up.",
         State.IN_PROGRESS: "It is being worked on.",
         State.READY_TO_CHECK: "It has a product, which waits for its review.",
         State.TO_BE_MODIFY: "Its product was returned; the next attempt changes it.",
         State.BLOCKED: "It waits for a person; the inbox says what for.",
         State.FAILED: "Its last attempt failed.",
         State.DONE: "It is finished, and its product is approved.",
-        State.ABANDONED: "It is not needed: it was cancelled, or an alternative was taken.",
-        State.DEAD_LETTER: "It was given up; everything is kept, and it can be requeued.",
+        State.ABANDONED: "It is not needed: cancelled, or an alternative was taken.",
+        State.DEAD_LETTER: "It was given up; it is kept, and can be requeued.",
     }
 )
 WAITING: Final[Mapping[str, str]] = MappingProxyType(
@@ -53,7 +53,7 @@ TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         Event.DISABLED: "Something that the task needs is gone again.",
         Event.CLAIMED: "An attempt began.",
         Event.RELEASED: "The task was put down again; that is no failure.",
-        Event.LEASE_LOST: "Whoever had the task was not heard of in time.",
+        Event.LEASE_LOST: "The worker that had the task was not heard of in time.",
         Event.IDLED: "The executor reports that there is nothing to do.",
         Event.PRODUCED: "The attempt delivered a product.",
         Event.ASKED: "The attempt needs documents.",
@@ -76,7 +76,7 @@ TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         Event.REQUEUED: "A person took the task back from the dead letters.",
         Event.COMPLETED: "The parts of the goal are done.",
         Event.DROPPED: "The task is not needed any more.",
-        Event.CHOSEN: "The task's alternative became the active one again.",
+        Event.CHOSEN: "The task's alternative became active again.",
     }
 )
 PLAN_STATES: Final[Mapping[str, str]] = MappingProxyType(
@@ -140,7 +140,7 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         Outcome.DONE: "Accepted: nothing is left to do.",
         Outcome.RETRY: "Not accepted; there is another attempt, with what was wrong.",
-        Outcome.ESCALATE: "Not accepted; somebody else goes on: a model, a role, a person.",
+        Outcome.ESCALATE: "Not accepted; a stronger model, a role or a person goes on.",
         Outcome.REJECT: "Not accepted, for a rule that no further attempt can change.",
     }
 )
@@ -153,8 +153,8 @@ NEXT_ACTIONS: Final[Mapping[str, str]] = MappingProxyType(
 NODE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "GOAL": "A task with parts; it is done when they are.",
-        "ACTION": "A task that somebody does.",
-        "CHECK": "A task that reviews the product of another one.",
+        "ACTION": "A task that an executor or a person does.",
+        "CHECK": "A task that reviews the product of another task.",
     }
 )
 GATES: Final[Mapping[str, str]] = MappingProxyType(
@@ -193,7 +193,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "BELOW_FLOOR": "The answer's selection is below its T-score floor.",
         "INPUT_CONFLICT": "The inputs contradict each other: a person decides.",
         "INPUT_MISSING": "Something is missing that only a person can supply.",
-        "LEASE_LOST": "Whoever had the task was not heard of in time.",
+        "LEASE_LOST": "The worker that had the task was not heard of in time.",
         "LLM_REFUSAL": "The model refused to do it.",
         "LLM_UNPARSEABLE": "The message broke its contract; every violation is listed.",
         "MAX_CALLS_PER_TASK_EXCEEDED": (
@@ -205,7 +205,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "MODIFY": "The review asks for changes.",
         "NEEDS_INPUT": "The executor asks for documents.",
         "NOOP": "The executor reports that there is nothing to do.",
-        "NOOP_LOOP": "The executor reports again and again that there is nothing to do.",
+        "NOOP_LOOP": "The executor reports repeatedly that there is nothing to do.",
         "PASSED": "Every gate passed.",
         "REPEATED_ERROR": (
             "The same error came as often in a row as same_error allows, so the same"
@@ -224,14 +224,14 @@ RESTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "NO_PLAN": "There is no plan.",
         "IN_REVIEW": "The plan waits for its review.",
-        "RETURNED": "The plan was returned; a better one has to be imported.",
+        "RETURNED": "The plan was returned; a better plan has to be imported.",
         "HELD": "The plan is held and waits for a person.",
         "FINISHED": "The plan is finished.",
         "BUSY": "Everything that can begin is being worked on.",
         "WAITING": "What is left waits for a person or an input.",
         "STUCK": "What is left waits for something that was given up or cancelled.",
         "ELSEWHERE": "What is left waits for an outside worker to ask for it.",
-        "OWN_WORK": "What is left would be a review of one's own work.",
+        "OWN_WORK": "What is left would be a review of your own work.",
         "CHANGING": "Another change of the plan is under way; they are made in turn.",
         "OTHERS": "There is work, but none of the kind that was asked for.",
         "PAUSED": "The plan is paused.",

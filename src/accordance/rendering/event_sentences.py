@@ -1,4 +1,4 @@
-"""Events as sentences: one clause for each kind, in a table.
+"""Events as sentences: a clause for each kind, in a table.
 
 A kind that is missing here fails a test, so that no new event is shown as a bare word.
 """
@@ -32,7 +32,7 @@ class Happening:
     why: str = ""  # the reason in words
 
     def text(self, key: str) -> str:
-        """Return a text of the payload, in one line and not too long."""
+        """Return a text of the payload, in a line that is not too long."""
         value = self.payload.get(key)
         return "" if value is None else _shortened(str(value))
 

@@ -1,7 +1,7 @@
 """The summary of a plan: lines for a terminal, and Markdown for a job's page.
 
 Everything from plans and agents is escaped where it could mean something: in Markdown
-here, on a terminal by whoever prints the lines.
+here, on a terminal by the face that prints the lines.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ LARGEST_LOG: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """An attempt that somebody asks about, and what decided it."""
+    """An attempt to show, and what decided it."""
 
     home: Home
     task: TaskRecord
@@ -91,7 +91,7 @@ class _Attempt:
 
 
 def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
-    """Return an attempt at a task, the last one by default.
+    """Return an attempt at a task, by default the last.
 
     Raises NotFound for the task, and NoEvidence if it had no such attempt.
     """
@@ -103,11 +103,8 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
     if wanted > made:
         raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
 
-    judged = [
-        message
-        for message in tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
-        if "bundle" in message.case
-    ]
+    messages = tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
+    judged = [message for message in messages if "bundle" in message.case]
     products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
     return _Attempt(
         home,

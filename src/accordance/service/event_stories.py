@@ -8,6 +8,7 @@ from accordance.domain.lifecycle import Event
 from accordance.domain.records import MessageRecord, VerdictRecord
 from accordance.errors import NotFound
 from accordance.rendering.event_sentences import Happening, sentence
+from accordance.service.damage import blaming_the_ledger
 from accordance.service.project import Project
 from accordance.service.views.events import EventView
 from accordance.store.ledger import Transaction
@@ -38,10 +39,10 @@ class EventNarrator:
     _titles: dict[str, str] = field(default_factory=dict, init=False)
 
     def sentence(self, event: EventView) -> str:
-        """Return what happened, in a sentence."""
-        with self.project.ledger.read() as tx:
-            happening = self._happening(tx, event)
-        return sentence(happening)
+        """Return what happened, in a sentence. Raises LedgerDamaged."""
+        what = f"event {event.number}"
+        with self.project.ledger.read() as tx, blaming_the_ledger(what):
+            return sentence(self._happening(tx, event))
 
     def _happening(self, tx: Transaction, event: EventView) -> Happening:
         message = _message_of(tx, event)
@@ -109,7 +110,7 @@ def _attempt_before(
 ) -> tuple[int | None, str | None]:
     """Return the attempt that an event belongs to, and who makes it.
 
-    The executor is known once it has its prompt; until then whoever took the task up.
+    The executor is known once it has its prompt; until then the worker that took the task up.
     """
     attempt = 0
     who: str | None = None

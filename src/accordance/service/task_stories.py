@@ -20,6 +20,7 @@ from accordance.domain.records import (
 from accordance.domain.spending import total
 from accordance.project.home import Home
 from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
+from accordance.service.damage import blaming_the_ledger
 from accordance.service.views.spending import spending_view
 from accordance.service.views.stories import AttemptStoryView
 from accordance.service.views.tasks import ReviewView, artifact_path, review_view
@@ -44,16 +45,21 @@ class _Begun:
 def attempts_of(
     tx: Transaction, home: Home, task: TaskRecord
 ) -> tuple[AttemptStoryView, ...]:
-    """Return the story of every attempt at a task, the first one first."""
+    """Return the story of every attempt at a task, in their order.
+
+    Raises LedgerDamaged.
+    """
     entries = tx.entries_of(task.task_id)
-    story = _Story(
-        home=home,
-        task=task,
-        runs=tuple(runs_in(entries)),
-        messages=_last_messages(tx, task),
-        products={product.attempt: product for product in tx.products(task.task_id)},
-    )
-    return tuple(story.attempt(begun) for begun in _begun_attempts(entries))
+    products = tx.products(task.task_id)
+    with blaming_the_ledger(f"the attempts of {task.task_id}"):
+        story = _Story(
+            home=home,
+            task=task,
+            runs=tuple(runs_in(entries)),
+            messages=_last_messages(tx, task),
+            products={product.attempt: product for product in products},
+        )
+        return tuple(story.attempt(begun) for begun in _begun_attempts(entries))
 
 
 def _begun_attempts(entries: Iterable[ChainEntry]) -> list[_Begun]:
@@ -196,11 +202,13 @@ def _is_over(tx: Transaction, task_id: str) -> bool:
 
 
 def reviews_of(tx: Transaction, task: TaskRecord) -> tuple[ReviewView, ...]:
-    """Return the reviews of a task's product, with what they ask for."""
-    return tuple(
-        _review(tx, task, review)
-        for review in tx.find(ReviewRecord, subject=task.task_id)
-    )
+    """Return the reviews of a task's product, with what they ask for.
+
+    Raises LedgerDamaged.
+    """
+    reviews = tx.find(ReviewRecord, subject=task.task_id)
+    with blaming_the_ledger(f"the reviews of {task.task_id}"):
+        return tuple(_review(tx, task, review) for review in reviews)
 
 
 def _review(tx: Transaction, task: TaskRecord, review: ReviewRecord) -> ReviewView:

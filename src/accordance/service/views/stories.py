@@ -29,7 +29,7 @@ class AttemptStoryView(View):
     spent: SpendingView | None
     outcome: str | None  # None: undecided, or handed on to its review
     reason_code: str | None
-    reason: str  # in one sentence; empty where nothing was decided
+    reason: str  # in a sentence; empty where nothing was decided
     messages: tuple[str, ...]
     next_action: str | None
     failing_tests: tuple[FailingTestView, ...]
