@@ -681,9 +681,9 @@ def test_a_change_that_does_not_apply_any_more_is_told(tmp_path: Path) -> None:
     first = project.next("--worker", "maker")
     mend(first)
     assert project.submit(first).json["state"] == "READY_TO_CHECK"
-    reviews(project, node_review(FIRST, 50, "REQUEST_EXTERNAL_INPUT"))
     second = project.next("--worker", "maker")
     assert second["task"]["task_id"] == SECOND
+    reviews(project, node_review(FIRST, 50, "REQUEST_EXTERNAL_INPUT"))
     mend(second, f"# another\n{FIXED.replace('len(items) - 1', '-1')}")
     assert project.submit(second).json["outcome"] == "DONE"
     (question,) = project("inbox", "list", "--json").json["items"]

@@ -36,15 +36,6 @@ VERDICTS = [
 NEW_PRICES = '    "city": 390,\n    "country": 540,\n    "abroad": 1290,\n'
 
 
-def rebases_in(verdicts: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """The verdicts of changes that were made at once: which one is overtaken depends on the machine."""
-    rebases = []
-    for title, _, reason in verdicts:
-        if reason == "BEHIND":
-            rebases += [(title, "RETRY", "BEHIND"), (title, "DONE", "PASSED")]
-    return rebases
-
-
 @pytest.fixture(scope="module")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """What the script leaves behind, and what it says."""
@@ -88,7 +79,9 @@ def test_every_agent_gets_what_it_deserves(quickstart: tuple[Path, str]) -> None
     verdicts = [
         (one["title"], one["outcome"], one["reason_code"]) for one in found["verdicts"]
     ]
-    assert sorted(verdicts) == sorted([*VERDICTS, *rebases_in(verdicts)])
+    # two changes are made at once: which of them is rebased depends on the machine
+    rebased = [verdict for verdict in verdicts if verdict[2] == "BEHIND"]
+    assert sorted(verdicts) == sorted([*VERDICTS, *rebased])
     assert len(found["deliverables"]) == 5
     assert all((folder / one["path"]).is_file() for one in found["deliverables"])
     (question,) = found["questions"]
