@@ -35,15 +35,16 @@ from accordance.judging.judgement import Judgement
 PACKAGES = (
     "iniconfig",
     "toolz",
-    "more-itertools",
-    "tenacity",
-    "idna",
-    "wcwidth",
-    "boltons",
-    "pluggy",
-    "packaging",
+    "pathspec",
+    "cachetools",
     "itsdangerous",
+    "pluggy",
+    "h11",
+    "wcwidth",
+    "semver",
+    "blinker",
 )
+"""Their source distributions have tests, and short suites."""
 WITH_A_V = frozenset(("iniconfig",))  # how the project writes its tags
 TESTS = "python -m pytest -q -p no:cacheprovider"
 FAULT = "\nraise RuntimeError('a fault')\n"

@@ -212,8 +212,9 @@ def test_what_is_missing_is_no_fault_of_the_agent(
 
 def test_wrong_evidence_does_not_hide_a_broken_environment(checkout: Checkout) -> None:
     """No further attempt of the agent would mend it: a person is asked at once."""
-    checkout.task["allowedTests"] = ["no-such-program"]
-    checkout.submit["tests"]["commands"] = ["no-such-program"]
+    test = "sh tools/run.sh && no-such-program"
+    checkout.task["allowedTests"] = [test]
+    checkout.submit["tests"]["commands"] = [test]
     checkout.work_honestly()
     checkout.patch = b"not the change"
     checkout.hand_in()

@@ -75,7 +75,7 @@ def gateway_of(settings: Settings, root: Path) -> JudgingPolicy:
         test_policy=_test_policy(judge),
         test_reports=judge.test_reports,
         reruns=RerunPolicy(judge.rerun_failed, judge.may_be_flaky),
-        mutants=MutantPolicy(judge.mutants, judge.mutants_seconds),
+        mutants=MutantPolicy(judge.mutants, judge.mutants_within),
         hidden_tests=root / judge.hidden_tests if judge.hidden_tests else None,
     )
 

@@ -323,9 +323,9 @@ class Judge(SettingTable):
         ),
         examples=[5],
     )
-    mutants_seconds: Count = Field(
+    mutants_within: Count = Field(
         default=300,
-        description="After this time no further fault is tried.",
+        description="After this many seconds no further fault is tried.",
         examples=[60],
     )
     mutants_that_survive: Literal["ignore", "warn", "refuse"] = Field(

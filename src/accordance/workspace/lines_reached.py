@@ -39,7 +39,7 @@ def lines_reached(
             run_lines.setdefault(file, set()).update(numbers)
     reached = []
     for file, content in changed.items():
-        lines = content.statements
-        missed = never_run(lines, run_lines.get(file, ()))
-        reached.append(ChangedLines(file, tuple(sorted(lines)), missed))
+        statements = content.statements
+        missed = never_run(statements, run_lines.get(file, ()))
+        reached.append(ChangedLines(file, tuple(sorted(statements)), missed))
     return tuple(reached)
