@@ -121,15 +121,16 @@ def test_a_plan_that_is_approved_at_once(tmp_path: Path) -> None:
     )
     assert GOAL in json.dumps(server.requests[0]["body"])
     kinds = [one["kind"] for one in events(tmp_path)]
-    assert kinds[:6] == [
+    assert kinds[:7] == [
         "PLAN_IMPORTED",
         "PROMPTED",
         "RAN",
         "PLAN_WRITTEN",
+        "ASKED_A_PERSON",
         "PROMPTED",
         "RAN",
     ]
-    assert kinds[6:] == ["MESSAGE", "PLAN_APPROVED", "VERDICT"]
+    assert kinds[7:] == ["MESSAGE", "PLAN_APPROVED", "VERDICT"]
     assert accordance("verify", cwd=tmp_path).code == 0
     shown = accordance("plan", "show", "--json", cwd=tmp_path).json
     assert shown["spent"]["tokens"] == 240

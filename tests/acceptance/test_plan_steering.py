@@ -76,7 +76,7 @@ def test_pause_resume_cancel_archive(home: Path) -> None:
             "items"
         ]
     ]
-    refused = accordance("task", "retry", "a", cwd=home)
+    refused = accordance("task", "submit", "-", "--task", "a", stdin=b"{}", cwd=home)
     assert (refused.code, "archive --undo" in refused.err) == (6, True)
     assert plan(home, "archive", "--undo", plan_id).code == 0
     assert accordance("verify", cwd=home).code == 0

@@ -109,6 +109,8 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         approve_at = 95
         [review]
         own_work = false
+        [retention]
+        evidence_days = 90
         [research]
         agents = "agents.toml"
         [roles.engineer]
