@@ -4,14 +4,16 @@ Each mutant changes one expression of one line. Only the tests that run this lin
 against it, so that two hundred mutants take minutes. Which tests those are is measured
 once and kept until a source or a test changes. A mutant whose line no test runs survives.
 
+Most mutants are noticed by tests that start no process: `tools/warm_mutants.py` tries
+those first. Only what they do not notice is tried in an interpreter of its own, on a copy
+of the sources, with the other tests too.
+
 `python -m tools.mutants [MODULE ...]` has more options.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import hashlib
 import json
 import os
@@ -21,18 +23,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
 
 from coverage import CoverageData
-from tools import test_times
+from tools import test_times, warm_mutants
+from tools.mutation import ROOT, SOURCE, Mutant, mutants_of, source_of
 
 from tests.acceptance.standby import BY_TEST
 
-ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src"
 KEPT = ROOT / ".mutants"
 DEFAULT_MODULES = ("domain", "gates", "judging")
 DEFAULT_TESTS = (
@@ -49,6 +51,18 @@ DEFAULT_TESTS = (
     "tests/hostile/test_tree.py",
 )
 """Those that say what the default modules must do, the cheapest first."""
+WARM_TESTS = (
+    "tests/unit/contracts/",
+    "tests/unit/domain/",
+    "tests/unit/errors/",
+    "tests/unit/gates/",
+    "tests/unit/judging/",
+    "tests/unit/rendering/",
+    "tests/conformance/",
+    "tests/seeds/",
+    "tests/runtime/test_settings.py",
+)
+"""Those that start no process, or need none to notice a change."""
 MOST_TESTS = 60
 MOST_TEST_SECONDS = 20
 """Of the tests run against one mutant, the nearest to it. More rarely see more."""
@@ -60,117 +74,6 @@ NOTICED = (1, 2, 4, -signal.SIGXCPU)
 SECONDS = 900
 CPU_SECONDS = 20
 """A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
-
-_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change: which node of which module, and how to say it."""
-
-    path: Path
-    lines: tuple[int, ...]  # its own, then those it is part of, up to its statement
-    at: int  # the node's place in ast.walk
-    change: str
-
-    @property
-    def line(self) -> int:
-        """Its own line."""
-        return self.lines[0]
-
-
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    annotations = set(_inside_annotations(tree))
-    parents = _parents(tree)
-    for at, node in enumerate(ast.walk(tree)):
-        if node in annotations or not hasattr(node, "lineno"):
-            continue
-        change = _change_of(node)
-        if change is not None:
-            yield Mutant(path, tuple(_lines(node, parents)), at, change)
-
-
-def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    parents = {}
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            parents[child] = node
-    return parents
-
-
-def _lines(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[int]:
-    """Where a node begins, and what it is part of: Python may count it as run there."""
-    while True:
-        line = getattr(node, "lineno", None)
-        if line is not None:
-            yield line
-        if isinstance(node, ast.stmt):
-            return
-        node = parents[node]
-
-
-def _inside_annotations(tree: ast.Module) -> Iterator[ast.AST]:
-    """What mypy looks at and Python never runs."""
-    for node in ast.walk(tree):
-        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        if annotation is not None:
-            yield from ast.walk(annotation)
-
-
-def _change_of(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Compare):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.BoolOp):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    if isinstance(node, ast.Constant) and type(node.value) in (bool, int):
-        return f"{ast.unparse(node)} -> {ast.unparse(_mutated(node))}"
-    return None
-
-
-def _mutated(node: ast.AST) -> ast.AST:
-    """The node with its one change."""
-    changed = copy.deepcopy(node)
-    if isinstance(changed, ast.Compare):
-        first = type(changed.ops[0])
-        changed.ops[0] = _COMPARISONS[first]()
-    elif isinstance(changed, ast.BoolOp):
-        changed.op = ast.Or() if isinstance(changed.op, ast.And) else ast.And()
-    elif isinstance(changed, ast.UnaryOp):
-        return changed.operand
-    elif isinstance(changed, ast.Constant):
-        changed.value = (
-            not changed.value
-            if isinstance(changed.value, bool)
-            else int(str(changed.value)) + 1
-        )
-    return changed
-
-
-def source_of(mutant: Mutant) -> str:
-    """The whole module with the change in it."""
-    tree = ast.parse(mutant.path.read_text(encoding="utf-8"))
-    target = list(ast.walk(tree))[mutant.at]
-
-    class Change(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            return _mutated(node) if node is target else self.generic_visit(node)
-
-    return ast.unparse(ast.fix_missing_locations(Change().visit(tree)))
 
 
 @dataclass(frozen=True)
@@ -215,7 +118,7 @@ def tests_by_line(tests: tuple[str, ...]) -> Measured:
         )
     data = CoverageData(str(place))
     data.read()
-    return Measured(data, json.loads(times.read_text(encoding="utf-8")))
+    return Measured(data, test_times.read_seconds(times))
 
 
 def _fingerprint(tests: tuple[str, ...]) -> str:
@@ -310,25 +213,84 @@ def main(words: list[str]) -> None:
     options = parser.parse_args(words)
     measured = tests_by_line(tuple(options.tests))
     chosen = _chosen(options.modules, measured.data, options.count, options.seed)
-    survived = []
-    for number, (mutant, tests) in enumerate(chosen, 1):
-        noticed = is_noticed(mutant, measured.worthwhile(tests))
-        where = f"{mutant.path.relative_to(SOURCE / 'accordance')}:{mutant.line}"
-        mark = "killed  " if noticed else "SURVIVED"
-        sys.stderr.write(
-            f"{number:>4}/{len(chosen)}  {mark}  {where}  {mutant.change}\n"
-        )
-        if not noticed:
-            survived.append(f"{where}  {mutant.change}")
-    killed = len(chosen) - len(survived)
-    figures = {"mutants": len(chosen), "killed": killed, "survived": survived}
+    survivors = [_described(mutant) for mutant in survivors_of(chosen, measured)]
+    killed = len(chosen) - len(survivors)
     if options.as_json:
+        figures = {"mutants": len(chosen), "killed": killed, "survived": survivors}
         sys.stdout.write(json.dumps(figures, indent=2) + "\n")
-    else:
-        share = 100 * killed / max(1, len(chosen))
-        sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
-        for mutant_text in survived:
-            sys.stdout.write(f"survived: {mutant_text}\n")
+        return
+    share = 100 * killed / max(1, len(chosen))
+    sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
+    for survivor in survivors:
+        sys.stdout.write(f"survived: {survivor}\n")
+
+
+def survivors_of(
+    chosen: list[tuple[Mutant, list[str]]], measured: Measured
+) -> list[Mutant]:
+    """The mutants that no test notices, in their order."""
+    unnoticed = _unnoticed_when_warm(chosen, measured)
+
+    def try_again(number: int) -> Mutant | None:
+        mutant, tests = chosen[number]
+        noticed = is_noticed(mutant, measured.worthwhile(tests))
+        _tell(mutant, "killed" if noticed else "SURVIVED")
+        return None if noticed else mutant
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tried = pool.map(try_again, unnoticed)
+        return [mutant for mutant in tried if mutant is not None]
+
+
+def _unnoticed_when_warm(
+    chosen: list[tuple[Mutant, list[str]]], measured: Measured
+) -> list[int]:
+    """The numbers of the mutants that the tests without processes do not notice."""
+    trials = []
+    for number, (mutant, tests) in enumerate(chosen):
+        warm = [test for test in tests if test.startswith(WARM_TESTS)]
+        worthwhile = tuple(measured.worthwhile(warm))
+        trials.append(warm_mutants.Trial(number, mutant, worthwhile, CPU_SECONDS))
+    files = {test.partition("::")[0] for trial in trials for test in trial.tests}
+    noticed = _noticed_when_warm(trials, sorted(files)) if files else set()
+    for number in sorted(noticed):
+        _tell(chosen[number][0], "killed")
+    return [number for number in range(len(chosen)) if number not in noticed]
+
+
+def _noticed_when_warm(
+    trials: list[warm_mutants.Trial], test_files: list[str]
+) -> set[int]:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        given = Path(folder, "trials")
+        given.write_text(json.dumps([trial.as_json() for trial in trials]))
+        results = Path(folder, "results")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.warm_mutants"]
+        environment = {
+            **os.environ,
+            warm_mutants.TRIALS: str(given),
+            warm_mutants.RESULTS: str(results),
+            "HYPOTHESIS": "unshrunk",
+        }
+        subprocess.run(
+            [*command, *test_files],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            stdout=sys.stderr,
+        )
+        lines = results.read_text(encoding="utf-8").splitlines()
+    parsed = [json.loads(line) for line in lines]
+    return {result["number"] for result in parsed if result["is_noticed"]}
+
+
+def _tell(mutant: Mutant, outcome: str) -> None:
+    sys.stderr.write(f"{outcome:<8}  {_described(mutant)}\n")
+
+
+def _described(mutant: Mutant) -> str:
+    place = mutant.path.relative_to(SOURCE / "accordance")
+    return f"{place}:{mutant.line}  {mutant.change}"
 
 
 def _chosen(
