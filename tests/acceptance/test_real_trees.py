@@ -120,7 +120,7 @@ def test_a_linked_working_tree(checkout: Checkout) -> None:
 
 ATTRIBUTES = """\
 *.bat text eol=crlf
-*.txt text working-tree-encoding=UTF-16LE
+names.txt text working-tree-encoding=UTF-16LE
 version.py ident
 """
 
