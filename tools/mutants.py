@@ -4,6 +4,10 @@ Each mutant changes one expression of one line. Only the tests that run this lin
 against it, so that two hundred mutants take minutes. Which tests those are is measured
 once and kept until a source or a test changes. A mutant whose line no test runs survives.
 
+Most mutants are noticed by tests that start no process: `tools/warm_mutants.py` tries
+those first. Only what they do not notice is tried in an interpreter of its own, on a copy
+of the sources, with the other tests too.
+
 `python -m tools.mutants [MODULE ...]` has more options.
 """
 
@@ -20,18 +24,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
 
 from coverage import CoverageData
-from tools import test_times
+from tools import test_times, warm_mutants
+from tools.mutation import ROOT, SOURCE, Mutant, mutants_of, source_of
 
-from accordance.domain.mutants import Mutant, mutants_of, mutated
 from tests.acceptance.standby import BY_TEST
 
-ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src"
 KEPT = ROOT / ".mutants"
 DEFAULT_MODULES = ("domain", "gates", "judging")
 DEFAULT_TESTS = (
@@ -48,6 +51,18 @@ DEFAULT_TESTS = (
     "tests/hostile/test_tree.py",
 )
 """Those that say what the default modules must do, the cheapest first."""
+WARM_TESTS = (
+    "tests/unit/contracts/",
+    "tests/unit/domain/",
+    "tests/unit/errors/",
+    "tests/unit/gates/",
+    "tests/unit/judging/",
+    "tests/unit/rendering/",
+    "tests/conformance/",
+    "tests/seeds/",
+    "tests/runtime/test_settings.py",
+)
+"""Those that start no process, or need none to notice a change."""
 MOST_TESTS = 60
 MOST_TEST_SECONDS = 20
 """Of the tests run against one mutant, the nearest to it. More rarely see more."""
@@ -59,24 +74,6 @@ NOTICED = (1, 2, 4, -signal.SIGXCPU)
 SECONDS = 900
 CPU_SECONDS = 20
 """A mutant that takes longer runs for ever; a busy machine makes no test compute more."""
-
-
-@dataclass(frozen=True)
-class ModuleMutant:
-    """A mutant, and the module that it is in."""
-
-    path: Path
-    mutant: Mutant
-
-    @property
-    def place(self) -> str:
-        """Where it is, as it is reported."""
-        return f"{self.path.relative_to(SOURCE / 'accordance')}:{self.mutant.line}"
-
-    @property
-    def source(self) -> str:
-        """The whole module with the change in it."""
-        return mutated(self.path.read_text(encoding="utf-8"), self.mutant)
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ def tests_by_line(tests: tuple[str, ...]) -> Measured:
         )
     data = CoverageData(str(place))
     data.read()
-    return Measured(data, json.loads(times.read_text(encoding="utf-8")))
+    return Measured(data, test_times.read_seconds(times))
 
 
 def _fingerprint(tests: tuple[str, ...]) -> str:
@@ -132,24 +129,21 @@ def _fingerprint(tests: tuple[str, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
-def tests_of(
-    by_line: Mapping[int, list[str]], broken: ModuleMutant
-) -> list[str] | None:
+def tests_of(by_line: Mapping[int, list[str]], mutant: Mutant) -> list[str] | None:
     """The tests that run a mutant's line, nearest first; None if only an import does."""
-    lines = broken.mutant.lines
-    measured = [by_line[line] for line in lines if line in by_line]
+    measured = [by_line[line] for line in mutant.lines if line in by_line]
     contexts = set(measured[0]) if measured else set()
     if contexts == {ONLY_IMPORTED}:
         return None
     names = {context.rpartition("|")[0] for context in contexts - {ONLY_IMPORTED}}
-    return sorted(names, key=lambda name: (_distance(name, broken.path), name))
+    return sorted(names, key=lambda name: (_distance(name, mutant), name))
 
 
-def _distance(test: str, module: Path) -> int:
+def _distance(test: str, mutant: Mutant) -> int:
     """How far a test is from the module: its own tests see most, and pure ones are cheap."""
     file, _, _ = test.partition("::")
-    package = module.relative_to(SOURCE / "accordance").parts[0]
-    if file.endswith(f"/test_{module.stem}.py"):
+    package = mutant.path.relative_to(SOURCE / "accordance").parts[0]
+    if file.endswith(f"/test_{mutant.path.stem}.py"):
         return 0
     if file.startswith(f"tests/unit/{package}/"):
         return 1
@@ -157,7 +151,7 @@ def _distance(test: str, module: Path) -> int:
     return 2 + DEFAULT_TESTS.index(folders[0]) if folders else 2 + len(DEFAULT_TESTS)
 
 
-def is_noticed(mutant: ModuleMutant, tests: list[str]) -> bool:
+def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
     """Run the tests against a copy of the sources that has the change."""
     if not tests:
         return False
@@ -165,7 +159,7 @@ def is_noticed(mutant: ModuleMutant, tests: list[str]) -> bool:
         broken = Path(folder, "src")
         shutil.copytree(SOURCE, broken)  # with what is compiled already
         module = broken / mutant.path.relative_to(SOURCE)
-        module.write_text(mutant.source, encoding="utf-8")
+        module.write_text(source_of(mutant), encoding="utf-8")
         Path(cache_from_source(module)).unlink(missing_ok=True)
 
         command = ["sh", "-c", f'ulimit -S -t {CPU_SECONDS}; exec "$@"', "sh"]
@@ -198,7 +192,7 @@ def is_noticed(mutant: ModuleMutant, tests: list[str]) -> bool:
             return True
         if done.returncode not in (PASSED, *NOTICED):
             raise SystemExit(
-                f"{mutant.place}: pytest ended with {done.returncode}\n"
+                f"{mutant.path}:{mutant.line}: pytest ended with {done.returncode}\n"
                 f"{done.stdout.decode()}"
             )
         return done.returncode in NOTICED
@@ -219,28 +213,89 @@ def main(words: list[str]) -> None:
     options = parser.parse_args(words)
     measured = tests_by_line(tuple(options.tests))
     chosen = _chosen(options.modules, measured.data, options.count, options.seed)
-    survived = []
-    for number, (mutant, tests) in enumerate(chosen, 1):
-        noticed = is_noticed(mutant, measured.worthwhile(tests))
-        where, change = mutant.place, mutant.mutant.change
-        mark = "killed  " if noticed else "SURVIVED"
-        sys.stderr.write(f"{number:>4}/{len(chosen)}  {mark}  {where}  {change}\n")
-        if not noticed:
-            survived.append(f"{where}  {change}")
-    killed = len(chosen) - len(survived)
-    figures = {"mutants": len(chosen), "killed": killed, "survived": survived}
+    survivors = [_described(mutant) for mutant in survivors_of(chosen, measured)]
+    killed = len(chosen) - len(survivors)
     if options.as_json:
+        figures = {"mutants": len(chosen), "killed": killed, "survived": survivors}
         sys.stdout.write(json.dumps(figures, indent=2) + "\n")
-    else:
-        share = 100 * killed / max(1, len(chosen))
-        sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
-        for mutant_text in survived:
-            sys.stdout.write(f"survived: {mutant_text}\n")
+        return
+    share = 100 * killed / max(1, len(chosen))
+    sys.stdout.write(f"{killed} of {len(chosen)} mutants killed ({share:.0f} %)\n")
+    for survivor in survivors:
+        sys.stdout.write(f"survived: {survivor}\n")
+
+
+def survivors_of(
+    chosen: list[tuple[Mutant, list[str]]], measured: Measured
+) -> list[Mutant]:
+    """The mutants that no test notices, in their order."""
+    unnoticed = _unnoticed_when_warm(chosen, measured)
+
+    def try_again(number: int) -> Mutant | None:
+        mutant, tests = chosen[number]
+        noticed = is_noticed(mutant, measured.worthwhile(tests))
+        _tell(mutant, "killed" if noticed else "SURVIVED")
+        return None if noticed else mutant
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tried = pool.map(try_again, unnoticed)
+        return [mutant for mutant in tried if mutant is not None]
+
+
+def _unnoticed_when_warm(
+    chosen: list[tuple[Mutant, list[str]]], measured: Measured
+) -> list[int]:
+    """The numbers of the mutants that the tests without processes do not notice."""
+    trials = []
+    for number, (mutant, tests) in enumerate(chosen):
+        warm = [test for test in tests if test.startswith(WARM_TESTS)]
+        worthwhile = tuple(measured.worthwhile(warm))
+        trials.append(warm_mutants.Trial(number, mutant, worthwhile, CPU_SECONDS))
+    files = {test.partition("::")[0] for trial in trials for test in trial.tests}
+    noticed = _noticed_when_warm(trials, sorted(files)) if files else set()
+    for number in sorted(noticed):
+        _tell(chosen[number][0], "killed")
+    return [number for number in range(len(chosen)) if number not in noticed]
+
+
+def _noticed_when_warm(
+    trials: list[warm_mutants.Trial], test_files: list[str]
+) -> set[int]:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        given = Path(folder, "trials")
+        given.write_text(json.dumps([trial.as_json() for trial in trials]))
+        results = Path(folder, "results")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.warm_mutants"]
+        environment = {
+            **os.environ,
+            warm_mutants.TRIALS: str(given),
+            warm_mutants.RESULTS: str(results),
+            "HYPOTHESIS": "unshrunk",
+        }
+        subprocess.run(
+            [*command, *test_files],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            stdout=sys.stderr,
+        )
+        lines = results.read_text(encoding="utf-8").splitlines()
+    parsed = [json.loads(line) for line in lines]
+    return {result["number"] for result in parsed if result["is_noticed"]}
+
+
+def _tell(mutant: Mutant, outcome: str) -> None:
+    sys.stderr.write(f"{outcome:<8}  {_described(mutant)}\n")
+
+
+def _described(mutant: Mutant) -> str:
+    place = mutant.path.relative_to(SOURCE / "accordance")
+    return f"{place}:{mutant.line}  {mutant.change}"
 
 
 def _chosen(
     modules: list[str], data: CoverageData, count: int, seed: int
-) -> list[tuple[ModuleMutant, list[str]]]:
+) -> list[tuple[Mutant, list[str]]]:
     """A random choice; of what runs only on import it is not known which tests use it."""
     candidates = []
     for name in modules:
@@ -248,12 +303,10 @@ def _chosen(
         paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
         for path in paths:
             by_line = data.contexts_by_lineno(str(path))
-            source = path.read_text(encoding="utf-8")
-            for mutant in mutants_of(source):
-                broken = ModuleMutant(path, mutant)
-                tests = tests_of(by_line, broken)
+            for mutant in mutants_of(path):
+                tests = tests_of(by_line, mutant)
                 if tests is not None:
-                    candidates.append((broken, tests))
+                    candidates.append((mutant, tests))
     dice = random.Random(seed)
     return dice.sample(candidates, min(count, len(candidates)))
 

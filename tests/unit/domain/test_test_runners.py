@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from accordance.domain.test_runners import foreign_runner, runners_of
+from accordance.domain.test_runners import (
+    foreign_runner,
+    programs_of,
+    runners_of,
+    scripts_of,
+)
 
 KNOWN = [
     ("pytest", ("pytest",)),
@@ -37,6 +42,7 @@ PLAIN = [
     "A=1",
     "python -X dev",
     "python -X",
+    "python -m",
     "node server.js",
     "npm test",
     "tox -e py311",
@@ -89,3 +95,42 @@ def test_any_other_command_is_plain(command: str) -> None:
 )
 def test_a_tool_that_prints_a_report_of_its_own(command: str, runner: str) -> None:
     assert foreign_runner(command) == runner
+
+
+@pytest.mark.parametrize(
+    ("command", "scripts"),
+    [
+        ("python -B tests/run.py", ("tests/run.py",)),
+        ("python3.11 -X dev -W error ./run.py src/app.py", ("run.py",)),
+        ("python -m mypy src/app.py", ()),
+        ("python -c 'print(1)' src/app.py", ()),
+        ("python -X", ()),
+        ("./check.sh src/app.py && sh -e tools/more.sh", ("check.sh", "tools/more.sh")),
+        ("cd tests && CI=1 bash run.sh", ("tests/run.sh",)),
+        ("env A=1 tools/run", ("tools/run",)),
+        ("node tests/run.js", ("tests/run.js",)),
+        ("node -e 'x' tests/run.js", ()),
+        ("make test", ("make",)),
+        ("A=1", ()),
+        ("bash", ()),
+        ("'", ()),
+    ],
+)
+def test_the_scripts_of_a_command(command: str, scripts: tuple[str, ...]) -> None:
+    """What is run, not what it is given."""
+    assert scripts_of(command) == scripts
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("make test", ("make",)),
+        ("CI=1 A=2 tools/bin/run --fast", ("run",)),
+        ("cd lib && cargo test", ("cd", "cargo")),
+        ("A=1", ()),
+        ("", ()),
+    ],
+)
+def test_the_programs_of_a_command(command: str, programs: tuple[str, ...]) -> None:
+    """By name, wherever they lie."""
+    assert programs_of(command) == programs

@@ -16,7 +16,6 @@ from accordance.domain.facts import (
     TreeEntry,
 )
 from accordance.domain.findings import Gate
-from accordance.domain.test_runners import scripts_of
 from accordance.gates.running import GATES
 from accordance.workspace.steering import steering_files
 from tests.unit.cases import FACTS, a_case, a_submit, a_task
@@ -68,30 +67,6 @@ def test_new_files(path: str, steers: bool) -> None:
 def test_what_was_there_before(given: ChangeSet, steers: bool) -> None:
     """A project may have a module of such a name; an empty file does nothing."""
     assert bool(steering_files(given)) == steers
-
-
-@pytest.mark.parametrize(
-    ("command", "scripts"),
-    [
-        ("python -B tests/run.py", ("tests/run.py",)),
-        ("python3.11 -X dev -W error ./run.py src/app.py", ("run.py",)),
-        ("python -m mypy src/app.py", ()),
-        ("python -c 'print(1)' src/app.py", ()),
-        ("python -X", ()),
-        ("./check.sh src/app.py && sh -e tools/more.sh", ("check.sh", "tools/more.sh")),
-        ("cd tests && CI=1 bash run.sh", ("tests/run.sh",)),
-        ("env A=1 tools/run", ("tools/run",)),
-        ("node tests/run.js", ("tests/run.js",)),
-        ("node -e 'x' tests/run.js", ()),
-        ("make test", ("make",)),
-        ("A=1", ()),
-        ("bash", ()),
-        ("'", ()),
-    ],
-)
-def test_the_scripts_of_a_command(command: str, scripts: tuple[str, ...]) -> None:
-    """What is run, not what it is given."""
-    assert scripts_of(command) == scripts
 
 
 @pytest.mark.parametrize(
