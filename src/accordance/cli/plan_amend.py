@@ -104,7 +104,7 @@ def amend(
     changes. Done work stays done. An attempt whose own task changes is handed back; all
     others go on.
 
-    Exit code 1: refused, or it changes nothing; 6: somebody amended the plan meanwhile.
+    Exit code 1: refused, or it changes nothing; 6: the plan was amended meanwhile.
     """
     from accordance.domain.task_edits import TaskEdit
     from accordance.service import plan_amending

@@ -1,7 +1,7 @@
 """A person approves or returns a plan that waits for its review.
 
 Nobody reviews their own work, but a plan is no work: it says what its owner wants.
-Whoever runs the project may approve any plan, also one they wrote themselves.
+A person may approve any plan, also a plan of their own.
 """
 
 from __future__ import annotations
