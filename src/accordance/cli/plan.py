@@ -109,10 +109,12 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
 @json_option
 def show(where: Where, plan: str | None, form: str, as_json: bool) -> int:
     """Show a plan: its state, fuses, rubric, last review and cost."""
-    from accordance.service import plan_summaries, plans
+    from accordance.service import plans
 
     with opened(where) as project:
         if form == "markdown" and not as_json:
+            from accordance.service import plan_summaries
+
             tell_document(plan_summaries.markdown_of(project, plan))
             return Exit.OK
         view = plans.show_plan(project, plan)

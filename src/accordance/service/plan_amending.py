@@ -22,7 +22,7 @@ from accordance.work.amendment_checks import (
     prepare,
 )
 from accordance.work.importing import Source, document_of
-from accordance.work.plan_documents import read_plan
+from accordance.work.stored_plans import read_plan
 
 __all__ = [
     "AmendedText",

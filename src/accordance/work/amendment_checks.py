@@ -32,8 +32,8 @@ from accordance.errors import (
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import InvalidTasks, check_tasks
 from accordance.work.importing import refuse_unstorable_ids
-from accordance.work.plan_documents import read_plan
 from accordance.work.plan_life import state_of
+from accordance.work.stored_plans import read_plan
 
 _MAY_DIFFER: Final = frozenset(("created_at",))
 """What the head of an amended plan may say otherwise; it is left as it was."""

@@ -16,7 +16,7 @@ from accordance.domain.faults import FAULTS, Fault
 from accordance.domain.judging import BROKEN
 from accordance.domain.lifecycle import State
 from accordance.domain.records import MessageRecord, QuestionRecord, TaskRecord
-from accordance.domain.ruling import BEHIND
+from accordance.domain.review_ruling import BEHIND
 from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import TAG
 from accordance.work.plan_head import lands_on_head

@@ -9,13 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from accordance.api import check_value
-from accordance.contracts.catalogue.plan import Plan
 from accordance.contracts.limits import Limits
-from accordance.contracts.reading import parse_object
-from accordance.contracts.violation import Rejected
 from accordance.domain.records import PlanRecord
-from accordance.errors import LedgerDamaged
 from accordance.store.ledger import Transaction
 
 DOCUMENT_LIMITS: Final = Limits(max_bytes=1 << 30)
@@ -23,15 +18,6 @@ DOCUMENT_LIMITS: Final = Limits(max_bytes=1 << 30)
 _MAX_PLANS: Final = 16
 
 ValueT = TypeVar("ValueT")
-
-
-def read_plan(document: bytes) -> Plan:
-    """Return the plan of a stored document. Raises LedgerDamaged."""
-    result = check_value(parse_object(document, DOCUMENT_LIMITS), "PLAN_GEN")
-    if isinstance(result, Rejected):
-        raise LedgerDamaged("the document of a plan is not a plan")
-    plan: Plan = result.value
-    return plan
 
 
 class DocumentReader(Generic[ValueT]):

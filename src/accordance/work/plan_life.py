@@ -13,7 +13,7 @@ from accordance.domain.plan_lifecycle import (
     visible_state,
 )
 from accordance.domain.records import UNSPENT, PlanRecord
-from accordance.domain.ruling import QuestionKind
+from accordance.domain.task_ruling import QuestionKind
 from accordance.errors import UnfitPlanState
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.lease_times import later, seconds_between
