@@ -119,7 +119,7 @@ def test_linting_a_file_and_a_plan_of_the_ledger(tmp_path: Path) -> None:
     assert by_hand.code == 0
     assert by_hand.out.splitlines()[1:] == [
         "Spring: 0 errors, 1 warning",
-        "at most: 20 calls for 2 tasks, unbounded time; no model is asked",
+        "at most: 20 calls for 2 tasks, 3 days; no model is asked",
     ]
 
     (tmp_path / "accordance.toml").write_text(AGENTS)
@@ -138,7 +138,7 @@ def test_linting_a_file_and_a_plan_of_the_ledger(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fuses", "cost"),
     [
-        pytest.param("", "unbounded tokens, unbounded cost (model)", id="nothing limits tokens"),
+        pytest.param("", "10,000,000 tokens, cost 20.00 (model)", id="by the default fuses"),
         pytest.param("[fuses]\ntokens_per_run = 500000", "500,000 tokens, cost 10.00 (model)", id="tokens and a price"),
     ],
 )  # fmt: skip
