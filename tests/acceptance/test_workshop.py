@@ -548,8 +548,8 @@ def test_what_was_left_out_is_known_to_whoever_goes_on(
     assert "build/secrets/key" in verdict["findings"][0]["message"]
 
 
-def test_work_on_another_base_is_done_again(tmp_path: Path) -> None:
-    """The plan has moved on: what was kept would not land where it was made."""
+def test_work_that_was_kept_is_judged_where_it_was_made(tmp_path: Path) -> None:
+    """The plan has moved on: the work counts, and lands by a rebase."""
     shop, job = begun(tmp_path)
     memory = Notebook()
 
@@ -557,10 +557,15 @@ def test_work_on_another_base_is_done_again(tmp_path: Path) -> None:
         (work / "src/app.py").write_text(FIXED)
         return RunOutcome(raw=hand_in(work))
 
-    assert shop.carry_out(job, a_choice(), agent, memory).judged is not None
+    first = shop.carry_out(job, a_choice(), agent, memory).judged
+    assert first is not None
     git(shop.repository, "commit", "--quiet", "--allow-empty", "--message=next")
     moved = replace(job, head=git(shop.repository, "rev-parse", "HEAD").strip())
-    assert shop.carry_out(moved, a_choice(), lambda *_: FAULT, memory) is FAULT
+    again = shop.carry_out(
+        moved, a_choice(), lambda *_: pytest.fail("it was run again"), memory
+    )
+    assert again.judged is not None
+    assert again.judged["base"] == first["base"]
 
 
 def test_what_cannot_be_judged_was_paid_for_all_the_same(
