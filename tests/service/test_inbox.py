@@ -179,6 +179,7 @@ def test_a_line_is_read_by_the_question(wide: Project) -> None:
 
 def test_a_misspelt_line_is_refused(wide: Project) -> None:
     """It is no text for the next attempt; the question stays open."""
+    blocked(wide, "task-0")
     with pytest.raises(MisspeltAnswer, match="did you mean retry"):
         inbox.read_line(wide, "1", "rety", by="anna")
     assert inbox.show_question(wide, "1").is_open
