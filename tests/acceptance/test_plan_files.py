@@ -34,7 +34,10 @@ def test_a_short_plan_is_imported_as_it_is_shown(tmp_path: Path) -> None:
 
     ran = accordance("plan", "import", "plan.yaml", cwd=tmp_path)
     assert ran.code == 0
-    assert ran.out.splitlines()[0] == "spring  Spring: 3 nodes, IN_REVIEW"
+    assert ran.out.splitlines() == [
+        "spring  Spring: 3 nodes, IN_REVIEW",
+        "  next: `accordance plan approve`, or `plan return --reason TEXT`",
+    ]
     assert json.loads((tmp_path / "tasks/plan.json").read_text())["nodes"] == shown.json["nodes"]  # fmt: skip
     again = accordance("plan", "import", "-", "--from", "yaml", stdin=PLAN.encode(), cwd=tmp_path)  # fmt: skip
     assert (
@@ -58,6 +61,19 @@ def test_plans_are_converted_both_ways(tmp_path: Path) -> None:
     whole = json.loads((tmp_path / "plan.json").read_text())
     for name in ("plan.md", "plan.toml"):
         assert accordance("plan", "convert", name, cwd=tmp_path).json == whole
+
+
+def test_a_plan_is_not_converted_onto_itself(tmp_path: Path) -> None:
+    """Its comments would be lost."""
+    text = f"# mine\n{PLAN}"
+    (tmp_path / "plan.yaml").write_text(text)
+    words = ("plan", "convert", "plan.yaml", "-o", "./plan.yaml")
+    ran = accordance(*words, cwd=tmp_path)
+    assert (ran.code, ran.err) == (
+        2,
+        "accordance: plan.yaml is the plan itself; name another file with -o\n",
+    )
+    assert (tmp_path / "plan.yaml").read_text() == text
 
 
 def test_what_cannot_be_converted_is_refused_by_name(tmp_path: Path) -> None:
@@ -122,7 +138,7 @@ def test_linting_a_file_and_a_plan_of_the_ledger(tmp_path: Path) -> None:
     assert by_hand.code == 0
     assert by_hand.out.splitlines()[1:] == [
         "Spring: 0 errors, 1 warning",
-        "at most: 20 calls for 2 tasks, 3 days; no model is asked",
+        "at most: 20 calls for 2 tasks, 3 d; no model is asked",
     ]
 
     (tmp_path / "accordance.toml").write_text(AGENTS)
@@ -141,7 +157,7 @@ def test_linting_a_file_and_a_plan_of_the_ledger(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fuses", "cost"),
     [
-        pytest.param("", "10,000,000 tokens, cost 20.00 (model)", id="by the default fuses"),
+        pytest.param("", "3 d, 10,000,000 tokens, cost 20.00 (model)", id="the fuses of every plan"),
         pytest.param("[fuses]\ntokens_per_run = 500000", "500,000 tokens, cost 10.00 (model)", id="tokens and a price"),
     ],
 )  # fmt: skip

@@ -63,12 +63,16 @@ def test_pause_resume_cancel_archive(home: Path) -> None:
     )
     assert "is ACTIVE" in plan(home, "resume").out
     unasked = plan(home, "cancel")
-    assert (unasked.code, "Give --yes" in unasked.err) == (2, True)
+    assert (unasked.code, "give --yes" in unasked.err) == (2, True)
     assert plan(home, "cancel", "--yes", "--json").json["state"] == "CANCELLED"
+    twice = plan(home, "cancel")
+    assert (twice.code, "nothing is left to cancel" in twice.err) == (6, True)
     late = plan(home, "pause")
-    assert (late.code, "nothing runs that could be paused" in late.err) == (6, True)
+    assert (late.code, "only an active plan can be paused" in late.err) == (6, True)
     assert plan(home, "archive").code == 0
-    assert plan(home, "list").out == ""
+    assert plan(home, "list").out == "no plans\n"
+    unnamed = plan(home, "archive", "--undo")
+    assert (unnamed.code, "every plan is archived" in unnamed.err) == (5, True)
     assert "ARCHIVED" in plan(home, "list", "--filter", "state:archived").out
     (plan_id,) = [
         one["plan_id"]
@@ -94,7 +98,7 @@ def test_an_amendment_is_shown_before_it_is_done(home: Path) -> None:
         "  + root has the part c",
     ]
     unasked = plan(home, "amend", "9a4f", "new.json")
-    assert (unasked.code, "Give --yes" in unasked.err) == (2, True)
+    assert (unasked.code, "give --yes" in unasked.err) == (2, True)
     done = plan(home, "amend", "9a4f", "new.json", "--yes", "--json").json
     assert (done["is_done"], done["added"]) == (
         True,

@@ -19,7 +19,7 @@ from accordance.service.project import Project, find_question, open_project, tas
 from accordance.service.tasks import cancel
 from accordance.work.faults import fail_unbegun
 from accordance.work.intake import submit
-from accordance.work.person_answers import UnfitAnswer
+from accordance.work.person_answers import MisspeltAnswer, UnfitAnswer
 from tests.ledger.project import asking, encoded, failing
 from tests.messages import PLAN, edge, node, plan
 from tests.service.conftest import brings
@@ -175,6 +175,14 @@ def test_a_line_is_read_by_the_question(wide: Project) -> None:
         "READY",
         {"by": "anna", "go_on": True},
     )
+
+
+def test_a_misspelt_line_is_refused(wide: Project) -> None:
+    """It is no text for the next attempt; the question stays open."""
+    blocked(wide, "task-0")
+    with pytest.raises(MisspeltAnswer, match="did you mean retry"):
+        inbox.read_line(wide, "1", "rety", by="anna")
+    assert inbox.show_question(wide, "1").is_open
 
 
 def test_questions_of_one_cause_are_answered_together(wide: Project) -> None:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from accordance.errors import AmbiguousName, LedgerMissing, NoPlan, NotFound
+from accordance.errors import (
+    AllArchived,
+    AmbiguousName,
+    LedgerMissing,
+    NoPlan,
+    NotFound,
+)
+from accordance.service import plan_life
 from accordance.service.project import (
     Project,
     asking_as,
@@ -77,6 +84,15 @@ def test_no_plan_yet(empty: Project) -> None:
     """Somebody who names none is told that there is none; what to do about it is for the face to say."""
     with pytest.raises(NoPlan, match=r"^there is no plan yet$"):
         plan_id_of(empty, None)
+
+
+def test_every_plan_is_archived(project: Project) -> None:
+    """Then it is not true that there is none; who names none hears where they are."""
+    plan_life.cancel_plan(project, PLAN, by="ann")
+    plan_life.archive_plan(project, PLAN, by="ann")
+    with pytest.raises(AllArchived, match=r"^every plan is archived$"):
+        plan_id_of(project, None)
+    assert plan_id_of(project, PLAN) == PLAN
 
 
 def test_a_beginning_that_fits_two_plans(project: Project) -> None:

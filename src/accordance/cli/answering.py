@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from accordance.cli.bulk import Many, act_on
+from accordance.cli.confirming import is_on_terminal
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import print_json
 from accordance.cli.question_output import print_question
@@ -137,7 +137,7 @@ def _print_answered(answered: AnsweredView, asked: AskedView, as_json: bool) -> 
 
 
 def _can_ask(as_json: bool) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    return is_on_terminal() and not as_json
 
 
 def _menu(asked: AskedView) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from accordance.cli.confirming import is_on_terminal, must_be_confirmed, yes_option
 from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import print_json
 from accordance.cli.list_options import filter_option
@@ -55,11 +55,6 @@ def bulk_options(command: Callable[..., int]) -> Callable[..., int]:
 
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be done, and change nothing."
-)
-yes_option = click.option(
-    "--yes",
-    is_flag=True,
-    help="Do it without asking; needed where nobody can be asked.",
 )
 reason_option = click.option(
     "--reason", metavar="TEXT", help="Why; it is kept with the event."
@@ -107,14 +102,14 @@ def _nothing(preview: BulkPreviewView, as_json: bool) -> int:
     if as_json:
         print_json(preview.to_json())
     else:
-        print_line(f"there is nothing to do{_left_out(preview)}")
+        print_line(f"nothing fits{_left_out(preview)}")
     return Exit.NOT_FOUND
 
 
 def _left_out(preview: BulkPreviewView) -> str:
     if not preview.left_out:
         return ""
-    return f"; {preview.left_out} more fit the filter, but not in their state"
+    return f"; {preview.left_out} more fit the filter, but not by their state"
 
 
 def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
@@ -131,16 +126,14 @@ def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
 
 def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
     """Let a person confirm. Raises Failure if nobody can, or they do not."""
-    can_ask = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    if not can_ask:
+    if as_json or not is_on_terminal():
         raise Failure(
             f"this would {verb} {len(preview.items)}; nothing was changed;"
             " add --yes to do it, or --dry-run to see them",
             Exit.USAGE,
         )
     _show(preview, verb, as_json)
-    if not click.confirm("Go on?", default=False):
-        raise Failure("nothing was changed", Exit.USAGE)
+    must_be_confirmed("Go on?", yes=False)
 
 
 def _tell(result: BulkResultView, verb: str) -> None:

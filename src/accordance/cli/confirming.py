@@ -10,7 +10,10 @@ from accordance.cli.exits import Exit, Failure
 from accordance.cli.showing import shown
 
 yes_option = click.option(
-    "--yes", "-y", is_flag=True, help="Do it without asking on the terminal."
+    "--yes",
+    "-y",
+    is_flag=True,
+    help="Do it without asking; needed where nobody can be asked.",
 )
 
 
@@ -22,7 +25,9 @@ def must_be_confirmed(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not is_on_terminal():
-        raise Failure(f"{question} Give --yes to do it", Exit.USAGE)
+        raise Failure(
+            f"{question} Nobody can be asked here; give --yes to do it", Exit.USAGE
+        )
     if not click.confirm(shown(question), default=False):
         raise Failure("nothing was changed", Exit.REJECTED)
 

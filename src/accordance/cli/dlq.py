@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.group(name="dlq")
 def command() -> None:
-    """Handle the dead letters."""
+    """List, requeue or drop what was given up."""
 
 
 @command.command(name="list")

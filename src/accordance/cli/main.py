@@ -52,9 +52,12 @@ COMMANDS = {
         "accordance.cli.worker",
         "Carry out plans of a PostgreSQL ledger, beside other workers.",
     ),
-    "task": ("accordance.cli.task", "Take up tasks, hand in messages and reviews."),
+    "task": (
+        "accordance.cli.task",
+        "Show, take up, hand in, review, retry and cancel tasks.",
+    ),
     "inbox": ("accordance.cli.inbox", "List and answer the questions to people."),
-    "dlq": ("accordance.cli.dlq", "Handle the dead letters."),
+    "dlq": ("accordance.cli.dlq", "List, requeue or drop what was given up."),
     "events": ("accordance.cli.events", "Show what happened."),
     "render": (
         "accordance.cli.render",
@@ -80,7 +83,7 @@ COMMANDS = {
         "accordance.cli.schema",
         "Print a contract's schema, for people or for a provider.",
     ),
-    "explain": ("accordance.cli.explain", "Explain a violation, warning or fail code."),
+    "explain": ("accordance.cli.explain", "Explain any word that accordance prints."),
     "completion": (
         "accordance.cli.completion",
         "Print the completion script for a shell.",

@@ -91,6 +91,8 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
     for plan in page.items:
         states = f"{plan.state:<9}  {plan.root:<14}"
         print_line(f"{plan.plan_id}  {states}  {plan.nodes:>6} nodes  {plan.title}")
+    if not page.items:
+        print_line("no plans")
     tell_of_more(page)
     return Exit.OK
 

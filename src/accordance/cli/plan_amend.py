@@ -54,8 +54,10 @@ _ARROWS: Final = {
     help="The task that the options below change.",
 )
 @click.option("--goal", help="What the task is to achieve.")
-@click.option("--allow", multiple=True, metavar="PATH", help="Add to its pins.")
-@click.option("--forbid", multiple=True, metavar="PATH", help="Forbid by its pins.")
+@click.option(
+    "--allow", multiple=True, metavar="PATH", help="Let it change this path too."
+)
+@click.option("--forbid", multiple=True, metavar="PATH", help="Forbid it this path.")
 @click.option(
     "--executor",
     "executors",
@@ -64,7 +66,10 @@ _ARROWS: Final = {
     help="Who may do it; may be given more than once.",
 )
 @click.option(
-    "--tests", multiple=True, metavar="CMD", help="Its test commands, instead of those."
+    "--tests",
+    multiple=True,
+    metavar="CMD",
+    help="Its test commands; replaces the old ones.",
 )
 @click.option(
     "--fuse",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accordance.cli.exits import Exit
+from accordance.cli.exits import Exit, Failure
 from accordance.cli.ledger_commands import json_option, print_json
 from accordance.cli.plan_import import from_option, read_plan, report_rejected_plan
 from accordance.cli.showing import print_line
@@ -52,6 +52,10 @@ def convert(
     if isinstance(plan_file.result, Rejected):
         return report_rejected_plan(plan_file)
 
+    if output is not None and _is_same_file(output, file):
+        text = f"{output} is the plan itself; name another file with -o"
+        raise Failure(text, Exit.USAGE)
+
     wanted = to or (format_of(output.name) if output else None) or "json"
     text = converted(plan_file, wanted, stated)
     if output is not None:
@@ -64,3 +68,8 @@ def convert(
     else:
         print_line(f"{output}: written as {wanted}")
     return Exit.OK
+
+
+def _is_same_file(output: Path, file: str) -> bool:
+    """Whether a plan would be written over itself, without its comments."""
+    return output.exists() and Path(file).exists() and output.samefile(file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,10 +19,13 @@ from accordance.cli.ledger_commands import (
 )
 from accordance.cli.showing import print_line
 from accordance.domain.lifecycle import State
+from accordance.rendering.amounts import counted
 
 if TYPE_CHECKING:
     from accordance.service.views.deletions import DeletionView
     from accordance.service.views.plans import PlanView
+
+_OVER: Final = (State.DONE, State.ABANDONED)
 
 reason_option = click.option("--reason", help="Why; it is kept.")
 
@@ -89,10 +92,11 @@ def cancel(
 
     with opened(where) as project:
         current = plans.show_plan(project, plan)
-        done = current.states.get(State.DONE, 0)
-        left = current.nodes - done
-        question = f"Cancel {current.title} ({left} of {current.nodes} tasks not done)?"
-        must_be_confirmed(question, yes=yes)
+        over = sum(current.states.get(state, 0) for state in _OVER)
+        left = current.nodes - over
+        if left:
+            tasks = f"{left} of {current.nodes} tasks not done"
+            must_be_confirmed(f"Cancel {current.title} ({tasks})?", yes=yes)
         view = plan_life.cancel_plan(
             project, current.plan_id, by=asking_as(by), reason=reason
         )
@@ -181,11 +185,10 @@ def delete(
 def _print_deletion(view: DeletionView) -> None:
     print_line(f"{view.plan_id}  {view.title}  {view.state}, {view.events} events")
     for folder in view.folders:
-        print_line(
-            f"  {view.evidence}  {folder.path}: {folder.files} files, {folder.bytes} bytes"
-        )
+        size = f"{counted(folder.files, 'file')}, {counted(folder.bytes, 'byte')}"
+        print_line(f"  {view.evidence}  {folder.path}: {size}")
     if view.blobs:
-        print_line(f"  removed  {view.blobs} blobs of the ledger")
+        print_line(f"  removed  {counted(view.blobs, 'blob')} of the ledger")
 
 
 def _print_state(view: PlanView, as_json: bool) -> None:

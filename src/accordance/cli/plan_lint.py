@@ -22,7 +22,7 @@ from accordance.cli.plan_import import (
 )
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Rejected
-from accordance.rendering.durations import duration
+from accordance.rendering.amounts import counted, duration_text
 
 if TYPE_CHECKING:
     from accordance.domain.short_plans.file_names import PlanFormat
@@ -71,19 +71,15 @@ def _print(view: LintView) -> None:
         subject = f"{finding.title}: " if finding.title else ""
         print_line(f"{finding.severity:<7}  {place}{subject}{finding.message}")
     print_line(
-        f"{view.title}: {_count(view.errors, 'error')}, {_count(view.warnings, 'warning')}"
+        f"{view.title}: {counted(view.errors, 'error')}, {counted(view.warnings, 'warning')}"
     )
     print_line(f"at most: {_cost_text(view.cost)}")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _cost_text(cost: CostView) -> str:
     """What a plan may use up before a person is asked."""
-    calls = f"{_limit(cost.calls)} calls for {_count(cost.tasks, 'task')}"
-    time = "unbounded time" if cost.seconds is None else duration(cost.seconds)
+    calls = f"{_limit(cost.calls)} calls for {counted(cost.tasks, 'task')}"
+    time = "unbounded time" if cost.seconds is None else duration_text(cost.seconds)
     if not cost.models:
         return f"{calls}, {time}; no model is asked"
 

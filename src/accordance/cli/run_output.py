@@ -156,12 +156,14 @@ def _attempt_line(ledger: Ledger, attempt: AttemptView) -> Text:
     mark, style = _mark(answer.outcome)
     outcome = answer.outcome or answer.status
     reason = printable(answer.reason_code or answer.why or "")
-    return Text.assemble(
+    line = Text.assemble(
         (f"{mark} {outcome:<9}", style),
         f" {title}, {attempt.kind} {attempt.attempt}  ",
         (f"{reason}  ", "dim"),
         answer.state or "",
     )
+    line.rstrip()
+    return line
 
 
 def _mark(outcome: str | None) -> tuple[str, str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @click.group(name="task")
 def command() -> None:
-    """Take up tasks, hand in messages and reviews."""
+    """Show, take up, hand in, review, retry and cancel tasks."""
 
 
 command.add_command(prompt)
@@ -73,6 +73,8 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
     for task in page.items:
         note = task.lease.holder if task.lease else task.last_error or ""
         print_line(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+    if not page.items:
+        print_line("no tasks")
     tell_of_more(page)
     return Exit.OK
 

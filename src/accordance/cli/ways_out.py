@@ -14,14 +14,16 @@ from accordance.errors import AccordanceError, NotFound
 
 WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "all-archived": "`accordance plan list --filter state:archived` shows them; name one",
         "attempt-judged": "--attempt N; `accordance render` shows that judgement again",
-        "empty-answer": "--file, --approve, --give-up",
+        "empty-answer": "`accordance inbox show` says what each answer leads to",
         "evidence-gone": "`accordance task show` tells what the ledger knows, `accordance verify` what is missing",
         "goal-waits": "`accordance dlq list`, --give-up",
         "isolation-turned-off": "--isolation rlimit",
         "ledger-damaged": "`accordance verify` says what does not hold",
         "ledger-missing": "`accordance plan import` and `accordance research record` make one",
         "ledger-too-old": "`accordance verify` does that",
+        "misspelt-answer": "--text gives it as a text",
         "needs-choice": "--choose",
         "needs-confirmation": "--yes or --no",
         "no-earlier-copy": "--base COPY",

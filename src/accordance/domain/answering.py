@@ -6,6 +6,7 @@ choices from here, and an answer is held to them.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -169,6 +170,8 @@ _COMMANDS: Final = frozenset(
 """Words that are never meant as a text, so that a wrong one is refused."""
 _PLAIN: Final = frozenset((AnswerWord.YES, AnswerWord.NO))
 """Words that answer many a question in plain text."""
+_ALIKE: Final = 0.8
+"""How much of a word has to be right for a slip of the pen: `aprove`, `giveup`."""
 
 
 def read_answer(line: str, choices: Sequence[AnswerChoice]) -> ReadAnswer:
@@ -184,6 +187,19 @@ def read_answer(line: str, choices: Sequence[AnswerChoice]) -> ReadAnswer:
         if written in choice.options:
             return ReadAnswer(choice.word, written)
     return ReadAnswer(AnswerWord.TEXT, line)
+
+
+def misspelt_word(line: str, choices: Sequence[AnswerChoice]) -> AnswerWord | None:
+    """Return the word of a choice that a line has probably misspelt.
+
+    As a text, `aprove` would return a plan that its reader meant to approve.
+    """
+    if read_answer(line, choices).word is not AnswerWord.TEXT:
+        return None
+    offered = [choice.word for choice in choices if choice.word in _COMMANDS]
+    name = line.strip().casefold()
+    alike = difflib.get_close_matches(name, offered, n=1, cutoff=_ALIKE)
+    return AnswerWord(alike[0]) if alike else None
 
 
 @dataclass(frozen=True, slots=True)

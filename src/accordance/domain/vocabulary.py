@@ -52,7 +52,7 @@ TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         Event.ENABLED: "Everything that the task needs is there.",
         Event.DISABLED: "Something that the task needs is gone again.",
         Event.CLAIMED: "An attempt began.",
-        Event.RELEASED: "The task was put down again; that is no failure.",
+        Event.RELEASED: "The task was handed back; that is no failure.",
         Event.LEASE_LOST: "The worker that had the task was not heard of in time.",
         Event.IDLED: "The executor reports that there is nothing to do.",
         Event.PRODUCED: "The attempt delivered a product.",
@@ -189,7 +189,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "ANSWER": "A research agent delivered its answer.",
         "APPROVE": "The review approved the product.",
         "ARTIFACT": "The executor delivered a product.",
-        "BEHIND": "The plan moved on: the change is made again on top of it.",
+        "BEHIND": "The plan moved on: the change is applied to it and judged again.",
         "BELOW_FLOOR": "The answer's selection is below its T-score floor.",
         "INPUT_CONFLICT": "The inputs contradict each other: a person decides.",
         "INPUT_MISSING": "Something is missing that only a person can supply.",
@@ -232,12 +232,20 @@ RESTS: Final[Mapping[str, str]] = MappingProxyType(
         "STUCK": "What is left waits for something that was given up or cancelled.",
         "ELSEWHERE": "What is left waits for an outside worker to ask for it.",
         "OWN_WORK": "What is left would be a review of your own work.",
-        "CHANGING": "Another change of the plan is under way; they are made in turn.",
+        "CHANGING": "As many changes of the plan are made as parallel_changes allows.",
         "OTHERS": "There is work, but none of the kind that was asked for.",
         "PAUSED": "The plan is paused.",
         "CANCELLED": "The plan was cancelled.",
         "ARCHIVED": "The plan is archived.",
         "STOPPED": "The run was stopped.",
+    }
+)
+ANSWERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "accepted": "The message meets its contract and counts for its task.",
+        "rejected": "The message breaks its contract; every violation is listed.",
+        "refused": "The message came too late, or is not about this attempt.",
+        "handed_back": "The attempt was stopped; its task can be taken up again.",
     }
 )
 VOCABULARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -253,6 +261,7 @@ VOCABULARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "gate": GATES,
         "kind of question": QUESTIONS,
         "why a run ends": RESTS,
+        "answer to a message": ANSWERS,
     }
 )
 """Every table of words, by what its words are."""

@@ -17,6 +17,7 @@ AccordanceError
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
 |       +-- NoPlan             none was named, and there is none
+|           +-- AllArchived    none was named, and all are archived
 +-- AmbiguousName              a title or a beginning that fits several things
 +-- ContractAlreadyRegistered  a second definition of one version, scope or name
 +-- InvalidContract            a definition that could never work
@@ -44,6 +45,7 @@ AccordanceError
 |   +-- AttemptJudged          there is a bundle of that attempt already
 |   +-- TasksWait              others wait for a task that is to be cancelled
 |   +-- UnfitPlanState         it does not fit the state that a plan is in
+|   +-- UnfitTaskState         it does not fit the state that a task is in
 |   +-- PlanArchived           nothing can happen to an archived plan
 |   +-- PlanChanged            the plan was amended since it was looked at
 |   +-- NotRebased             the changes of a plan do not fit its new base
@@ -95,6 +97,7 @@ from accordance.errors.ledger import (
     LedgerUnreachable,
 )
 from accordance.errors.names import (
+    AllArchived,
     AmbiguousName,
     NoPlan,
     NotFound,
@@ -148,10 +151,12 @@ from accordance.errors.work import (
     PlanChanged,
     TasksWait,
     UnfitPlanState,
+    UnfitTaskState,
 )
 
 __all__ = [
     "AccordanceError",
+    "AllArchived",
     "AmbiguousName",
     "AttemptJudged",
     "CannotWrite",
@@ -203,6 +208,7 @@ __all__ = [
     "PlanChanged",
     "TasksWait",
     "UnfitPlanState",
+    "UnfitTaskState",
     "UnknownAgent",
     "UnknownCode",
     "UnknownContract",

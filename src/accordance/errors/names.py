@@ -166,3 +166,14 @@ class NoPlan(NotFound):
     def text(self) -> str:
         """That there is no plan to name."""
         return "there is no plan yet"
+
+
+class AllArchived(NoPlan):
+    """No plan was named, and all plans of the ledger are archived."""
+
+    code = "all-archived"
+
+    @property
+    def text(self) -> str:
+        """That every plan is in the archive."""
+        return "every plan is archived"

@@ -60,6 +60,12 @@ class UnfitPlanState(Conflict):
     code = "unfit-plan-state"
 
 
+class UnfitTaskState(Conflict):
+    """What a person asks of a task does not fit the state that the task is in."""
+
+    code = "unfit-task-state"
+
+
 class PlanArchived(Conflict):
     """The plan is archived, so nothing can happen to it."""
 

@@ -226,7 +226,7 @@ _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.ENABLED: _plain("can begin"),
     Event.DISABLED: _plain("can no longer begin: something that it needs is gone"),
     Event.CLAIMED: _of_attempt("began"),
-    Event.RELEASED: _with_person("was put down again"),
+    Event.RELEASED: _with_person("was handed back"),
     Event.LEASE_LOST: _of_attempt("was not heard of in time, so its lease ran out"),
     Event.IDLED: _of_attempt("reports that there is nothing to do"),
     Event.PRODUCED: _of_attempt("delivered a product"),

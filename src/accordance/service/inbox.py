@@ -10,6 +10,7 @@ from accordance.domain.answering import (
     Circumstance,
     ReadAnswer,
     choices_for,
+    misspelt_word,
     read_answer,
 )
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Term, Word
@@ -27,7 +28,12 @@ from accordance.service.views.questions import (
 )
 from accordance.store.ledger import Transaction
 from accordance.store.listings import QUESTION_LIST
-from accordance.work.person_answers import PersonAnswer, Upload, person_answer
+from accordance.work.person_answers import (
+    MisspeltAnswer,
+    PersonAnswer,
+    Upload,
+    person_answer,
+)
 
 __all__ = ["AnswerWord", "PersonAnswer", "ReadAnswer", "Upload"]
 
@@ -106,10 +112,20 @@ def _choices(tx: Transaction, question: QuestionRecord) -> tuple[AnswerChoice, .
 
 
 def read_line(project: Project, name: str, line: str, *, by: str) -> PersonAnswer:
-    """Read what a person wrote as an answer to a question: a choice, or a text."""
+    """Read what a person wrote as an answer to a question: a choice, or a text.
+
+    Raises MisspeltAnswer.
+    """
     with project.ledger.read() as tx:
         question = find_question(tx, name)
-        read = read_answer(line, _choices(tx, question))
+        choices = _choices(tx, question)
+    word = misspelt_word(line, choices)
+    if word is not None:
+        raise MisspeltAnswer(
+            f"{line!r} is not an answer of {question.question_id}",
+            way_out=f"did you mean {word}?",
+        )
+    read = read_answer(line, choices)
     return person_answer(read, by=by)
 
 
@@ -188,9 +204,10 @@ def answer_all(
 
 
 def _item(tx: Transaction, question: QuestionRecord) -> BulkItemView:
-    title = question.text
     if question.task_id:
         title = tx.task(question.task_id).title
+    else:
+        title = tx.plan(question.plan_id).title
     state = OPEN if question.answered_at is None else ANSWERED
     return BulkItemView(
         id=question.question_id, title=title, state=state, seen_at=question.asked_at

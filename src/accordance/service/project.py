@@ -12,7 +12,7 @@ from typing import Final
 from accordance.domain.filters import Subject
 from accordance.domain.named_things import Named, meant_by
 from accordance.domain.records import PlanRecord, QuestionRecord, TaskRecord
-from accordance.errors import AmbiguousName, NoPlan, NotFound
+from accordance.errors import AllArchived, AmbiguousName, NoPlan, NotFound
 from accordance.project.home import Home, find_home
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.opening import open_ledger
@@ -113,11 +113,12 @@ def _meant(tx: Transaction, subject: Subject, name: str) -> str:
 
 
 def _newest_plan(tx: Transaction) -> PlanRecord:
-    """The newest plan that is not archived."""
-    for plan in tx.plans():
+    """The newest plan that is not archived. Raises NoPlan or AllArchived."""
+    plans = tx.plans()
+    for plan in plans:
         if plan.archived_at is None:
             return plan
-    raise NoPlan
+    raise AllArchived if plans else NoPlan
 
 
 def plan_id_of(project: Project, name: str | None) -> str:

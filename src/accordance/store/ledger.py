@@ -228,8 +228,7 @@ class Transaction(ChainedStorage, ABC):
 
     def ask_for_review(self, plan_id: str) -> None:
         """Ask a person to approve or return a plan."""
-        plan = self.plan(plan_id)
-        text = f"{plan.title}: the plan waits for its review"
+        text = "the plan waits for its review"
         self.ask(plan_id, None, Ask(kind=QuestionKind.APPROVAL, text=text))
 
     def seal(self) -> None:

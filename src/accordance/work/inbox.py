@@ -138,7 +138,7 @@ def _check_fits(question: QuestionRecord, reply: PersonAnswer) -> None:
             if not (reply.text or reply.give_up or reply.approve):
                 raise EmptyAnswer(
                     f"{question_id} asks for the review of a plan",
-                    way_out="approve it, say what has to change, or give the plan up",
+                    way_out="answer with approve, give-up, or what has to change",
                 )
         case _:
             _check_word(question, reply)

@@ -38,6 +38,12 @@ class EmptyAnswer(UnfitAnswer):
     code = "empty-answer"
 
 
+class MisspeltAnswer(UnfitAnswer):
+    """A line that is almost the word of a choice."""
+
+    code = "misspelt-answer"
+
+
 class AlreadyAnswered(Conflict):
     """The question was answered before."""
 

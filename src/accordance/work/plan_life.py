@@ -40,7 +40,7 @@ def pause(
     """
     with ledger.write() as tx:
         plan = tx.lock(plan_id)
-        _must_allow(tx, plan, PlanEvent.PAUSED, "nothing runs that could be paused")
+        _must_allow(tx, plan, PlanEvent.PAUSED, "only an active plan can be paused")
         tx.move_plan(plan_id, PlanEvent.PAUSED, _why(by, reason))
         tx.save_plan(plan_id, paused_at=tx.now)
         return tx.plan(plan_id)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from accordance.domain.lifecycle import Event, State
+from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, Event, State
 from accordance.domain.progress import left_hanging
 from accordance.domain.records import Lease, PlanRecord, TaskRecord
-from accordance.errors import Conflict, TasksWait
+from accordance.errors import Conflict, TasksWait, UnfitTaskState
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.arrivals import not_theirs
 from accordance.work.lease_times import LEASE_SECONDS, later
@@ -79,10 +79,13 @@ def retry(
 ) -> TaskRecord:
     """Give a failed or blocked task another chance.
 
-    With `seen_at`, only if it has not changed since. Raises Conflict.
+    With `seen_at`, only if it has not changed since. Raises Conflict or
+    UnfitTaskState.
     """
     with ledger.write() as tx:
-        _unchanged_task(tx, task_id, seen_at)
+        task = _unchanged_task(tx, task_id, seen_at)
+        rule = "a failed or blocked task can be retried, a dead letter requeued"
+        _must_allow(task, Event.GRANTED, rule)
         tx.happen(task_id, Event.GRANTED, why=_why(by, reason))
         return tx.task(task_id)
 
@@ -100,11 +103,17 @@ def cancel(
     """Cancel a task and what belongs only to it; return the tasks cancelled along.
 
     Tasks that wait for it would wait for ever. So either they are cancelled too
-    (`cascade`), or they go on without it (`excuse`). Raises TasksWait, and Conflict if
-    it has changed since `seen_at`.
+    (`cascade`), or they go on without it (`excuse`). Raises TasksWait,
+    UnfitTaskState, and Conflict if it has changed since `seen_at`.
     """
     with ledger.write() as tx:
-        _unchanged_task(tx, task_id, seen_at)
+        task = _unchanged_task(tx, task_id, seen_at)
+        state = task.progress.state
+        if state in TERMINAL and state is not State.DEAD_LETTER:
+            raise UnfitTaskState(
+                f"task {task_id} is {state}: nothing is left to cancel"
+            )
+
         waiting = left_hanging(tx, task_id)
         if waiting and not (excuse or cascade):
             raise TasksWait(
@@ -132,10 +141,12 @@ def requeue(
 ) -> TaskRecord:
     """Take a task out of the dead letters and give it another chance.
 
-    With `seen_at`, only if it has not changed since. Raises Conflict.
+    With `seen_at`, only if it has not changed since. Raises Conflict or
+    UnfitTaskState.
     """
     with ledger.write() as tx:
-        _unchanged_task(tx, task_id, seen_at)
+        task = _unchanged_task(tx, task_id, seen_at)
+        _must_allow(task, Event.REQUEUED, "only a dead letter can be requeued")
         tx.happen(task_id, Event.REQUEUED, why=_why(by, reason))
         return tx.task(task_id)
 
@@ -165,6 +176,13 @@ def _unchanged_task(tx: Transaction, task_id: str, seen_at: str | None) -> TaskR
             f"task {task_id} has changed meanwhile: it is {task.progress.state} now"
         )
     return task
+
+
+def _must_allow(task: TaskRecord, event: Event, otherwise: str) -> None:
+    """Refuse what the table of tasks does not have. Raises UnfitTaskState."""
+    state = task.progress.state
+    if event not in LIFECYCLE[state]:
+        raise UnfitTaskState(f"task {task.task_id} is {state}: {otherwise}")
 
 
 def _why(by: str, reason: str | None) -> dict[str, str]:

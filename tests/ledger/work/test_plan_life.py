@@ -62,7 +62,7 @@ def test_a_plan_that_waits_asks_a_person(project: Project) -> None:
     """Its question is there until the review comes, from wherever."""
     project.imports(small_plan())
     (question,) = project.questions(QuestionKind.APPROVAL)
-    assert question.text == "Spring catalogue: the plan waits for its review"
+    assert question.text == "the plan waits for its review"
     assert project.review_plan().content["state"] == "ACTIVE"
     assert project.questions() == []
 
@@ -245,10 +245,10 @@ def test_the_archive(project: Project) -> None:
 UNFIT: list[object] = [
     pytest.param([], approve, "is approved already", id="approving twice"),
     pytest.param([], return_, "is approved already", id="returning what is approved"),
-    pytest.param([pause], pause, "is PAUSED: nothing runs that could be paused", id="pausing twice"),
+    pytest.param([pause], pause, "is PAUSED: only an active plan can be paused", id="pausing twice"),
     pytest.param([], resume, "is ACTIVE: there is nothing to resume", id="resuming what runs"),
     pytest.param([cancel], cancel, "is CANCELLED: nothing is left to cancel", id="cancelling twice"),
-    pytest.param([cancel], pause, "is CANCELLED: nothing runs", id="pausing what is cancelled"),
+    pytest.param([cancel], pause, "is CANCELLED: only an active plan", id="pausing what is cancelled"),
     pytest.param([cancel], approve, "is CANCELLED: there is nothing to approve", id="approving what is cancelled"),
     pytest.param([], archive, "is ACTIVE, and only a plan that is over is archived; cancel it first", id="archiving what runs"),
     pytest.param([cancel, archive], archive, "is archived already", id="archiving twice"),
@@ -276,7 +276,7 @@ def test_what_does_not_fit(
 def test_a_finished_plan_is_not_paused(on_sqlite: Project) -> None:
     """Nothing runs in it."""
     on_sqlite.runs(small_plan()).finish("a", "b")
-    with pytest.raises(UnfitPlanState, match="is FINISHED: nothing runs"):
+    with pytest.raises(UnfitPlanState, match="is FINISHED: only an active plan"):
         pause(on_sqlite.ledger)
 
 

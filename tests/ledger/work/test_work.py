@@ -17,7 +17,13 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.ruling import QuestionKind
-from accordance.errors import Conflict, IllegalTransition, NotFound, UnfitPlanState
+from accordance.errors import (
+    Conflict,
+    IllegalTransition,
+    NotFound,
+    UnfitPlanState,
+    UnfitTaskState,
+)
 from accordance.work.arrivals import TaskUnnamed
 from accordance.work.intake import submit
 from accordance.work.lease_times import LEASE_SECONDS
@@ -919,7 +925,7 @@ def test_cancelling(
         cancel(project.ledger, "a", by="me", excuse=excuse, cascade=not excuse) == along
     )
     assert project.states() == states
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(UnfitTaskState, match="is ABANDONED: nothing is left to cancel"):
         cancel(project.ledger, "a", by="me")
 
 
@@ -937,9 +943,9 @@ def test_another_chance(project: Project) -> None:
     project.submit("a", failing("a", "LLM_REFUSAL"))
     assert retry(project.ledger, "a", by="me").progress.state == "READY"
     assert project.questions() == []
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(UnfitTaskState, match="is READY: a failed or blocked task"):
         retry(project.ledger, "a", by="me")
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(UnfitTaskState, match="is READY: only a dead letter can be"):
         requeue(project.ledger, "a", by="me")
 
 

@@ -10,6 +10,7 @@ from accordance.domain.answering import (
     Circumstance,
     ReadAnswer,
     choices_for,
+    misspelt_word,
     read_answer,
     reason_of,
 )
@@ -127,6 +128,23 @@ def test_reading_a_line(kind: QuestionKind, line: str, expected: ReadAnswer) -> 
     """As a word, an option, or a text."""
     choices = choices_for(kind, options=["r-1", "r-2"])
     assert read_answer(line, choices) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        pytest.param("aprove", AnswerWord.APPROVE, id="a letter is missing"),
+        pytest.param(" Approved", AnswerWord.APPROVE, id="a letter too many"),
+        pytest.param("giveup", AnswerWord.GIVE_UP, id="without its hyphen"),
+        pytest.param("approve", None, id="the word itself"),
+        pytest.param("resum", None, id="like a word that is not offered"),
+        pytest.param("prove it", None, id="a text"),
+        pytest.param("approve the second half only", None, id="a longer text"),
+    ],
+)
+def test_a_misspelt_word(line: str, word: AnswerWord | None) -> None:
+    """Is no text: as a text it would mean the opposite."""
+    assert misspelt_word(line, choices_for(QuestionKind.APPROVAL)) is word
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ from accordance.domain.lifecycle import Event, State, Waiting
 from accordance.domain.plan_lifecycle import PlanEvent, PlanState
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.verdict import Outcome
-from accordance.domain.vocabulary import VOCABULARY, WORDS, meanings_of
+from accordance.domain.vocabulary import ANSWERS, VOCABULARY, WORDS, meanings_of
 from accordance.rendering.event_sentences import EVENT_CLAUSES
+from accordance.work.receipts import Status
 from accordance.work.taking import NoTaskReason
 
 ENUMS: dict[str, type[StrEnum]] = {
@@ -96,6 +97,12 @@ def test_every_reason_is_known() -> None:
     assert {"REPEATED_ERROR", "PASSED", "MODIFY", "NOOP_LOOP"} <= reasons
     known = {page.code for page in FAIL_CODES} | set(VOCABULARY["reason"])
     assert sorted(reasons - known) == []
+
+
+def test_every_answer_to_a_message_is_known() -> None:
+    """As a run prints it."""
+    assert ANSWERS.keys() == {*get_args(Status), "handed_back"}
+    assert [word.kind for word in meanings_of("handed_back")] == ["answer to a message"]
 
 
 def test_a_word_with_several_meanings() -> None:
