@@ -16,17 +16,20 @@ from tools.make_docs import DOCS, END, GENERATED, START
 from accordance.cli.main import COMMANDS
 from accordance.executors.prompt_files import PromptFiles
 from accordance.project.settings import read_settings
-from tests.acceptance.cli import accordance
 from tests.settings import routing_from
 from tests.unit.contracts.test_schemas import seed_summary
 
 ROOT = DOCS.parent
 
 
+def python_examples() -> list[CodeExample]:
+    """Every Python block, but for those that are files: `test_walkthrough` runs these."""
+    examples = find_examples(str(ROOT / "README.md"), str(DOCS))
+    return [each for each in examples if "title" not in each.prefix_settings()]
+
+
 @pytest.mark.usefixtures("registry_as_it_was")
-@pytest.mark.parametrize(
-    "example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str
-)
+@pytest.mark.parametrize("example", python_examples(), ids=str)
 def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
     """Every Python block prints what the page says it prints."""
     if eval_example.update_examples:
@@ -51,31 +54,6 @@ def test_the_summary_between_its_markers() -> None:
         json.loads(text[text.index(START) + len(START) : text.index(END)])
         == seed_summary()
     )
-
-
-def console_blocks() -> list[tuple[str, str]]:
-    """Every `$ command` of the README with the output it shows."""
-    blocks = re.findall(
-        r"```console\n(.*?)```",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-    found = []
-    for block in blocks:
-        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = piece.partition("\n")
-            found.append((command, output))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [one for one in console_blocks() if one[0].startswith("accordance ")],
-)
-def test_console_examples_show_their_real_output(command: str, output: str) -> None:
-    """What the README shows is what the command prints."""
-    ran = accordance(*command.split()[1:], cwd=ROOT)
-    assert ran.out == output
 
 
 def test_the_readme_names_the_two_commands_and_every_command() -> None:
