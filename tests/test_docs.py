@@ -85,6 +85,8 @@ PAGES_WITH_SETTINGS = (
     "plans.md",
     "runtime.md",
     "settings.md",
+    "how-to/let-a-coding-agent-change-a-repository.md",
+    "how-to/use-postgresql-and-more-workers.md",
 )
 
 
@@ -100,13 +102,37 @@ def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
         assert read_settings(tables).model_fields_set == tables.keys()
 
 
-def test_links_lead_somewhere() -> None:
-    """Relative links in the pages point to files that exist."""
-    for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md")):
-        for target in re.findall(
-            r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")
-        ):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The places of a page that a link can name: its headings, as GitHub spells them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Relative links point to files that exist, and to headings that these have."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target, anchor in LINK.findall(text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors_of(linked), f"{target}#{anchor}"
+
+
+def test_the_index_names_every_page() -> None:
+    """docs/README.md is where a reader finds everything; decisions have their own."""
+    text = (DOCS / "README.md").read_text(encoding="utf-8")
+    named = {(DOCS / target).resolve() for target, _ in LINK.findall(text)}
+    pages = {page for page in DOCS.rglob("*.md") if page.parent.name != "decisions"}
+    assert pages - {DOCS / "README.md"} <= named
 
 
 def test_make_docs_writes_the_pages(tmp_path: Path) -> None:

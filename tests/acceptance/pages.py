@@ -21,7 +21,7 @@ _PLACE = "/home/ann"
 """What a page shows in place of the folder that it was run in."""
 _VARYING = (
     (re.compile(r"\b\d+(\.\d+)? (ms|s|min)\b"), "N s"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?"), "DATE"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"), "DATE"),
     (re.compile(r"\b\d\d:\d\d(:\d\d)?\b"), "TIME"),
     (re.compile(r"\b(q-)?[0-9a-f]{10,64}\b"), "HASH"),
     (re.compile(r"\bjust now\b|\bN s ago\b"), "AGO"),

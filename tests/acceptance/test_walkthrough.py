@@ -43,7 +43,9 @@ print("hello")
     ("before", "after"),
     [
         pytest.param("$ echo now\nthen\n", "$ echo now\nnow\n", id="is shown anew"),
-        pytest.param("$ echo 9.1 s\n8 s\n", "$ echo 9.1 s\n8 s\n", id="keeps its times"),
+        pytest.param(
+            "$ echo 9.1 s\n8 s\n", "$ echo 9.1 s\n8 s\n", id="keeps its times"
+        ),
         pytest.param("$ false\n$ echo $?\n", "$ false\n$ echo $?\n1\n", id="exit code"),
         pytest.param(
             "$ cd agents\n$ python hello.py\n",
