@@ -70,7 +70,9 @@ class Page:
             file.write_text(content, encoding="utf-8")
         if language != "console":
             return block[0]
-        shown = "".join(map(self._shown, re.split(r"^\$ ", content, flags=re.M)[1:]))
+        shown = "".join(
+            map(self._shown, re.split(r"^\$ ", content, flags=re.MULTILINE)[1:])
+        )
         return f"```console\n{shown}```"
 
     def _shown(self, example: str) -> str:
