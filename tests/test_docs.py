@@ -16,17 +16,20 @@ from tools.make_docs import DOCS, END, GENERATED, START
 from accordance.cli.main import COMMANDS
 from accordance.executors.prompt_files import PromptFiles
 from accordance.project.settings import read_settings
-from tests.acceptance.cli import accordance
 from tests.settings import routing_from
 from tests.unit.contracts.test_schemas import seed_summary
 
 ROOT = DOCS.parent
 
 
+def python_examples() -> list[CodeExample]:
+    """Every Python block, but for those that are files: `test_walkthrough` runs these."""
+    examples = find_examples(str(ROOT / "README.md"), str(DOCS))
+    return [each for each in examples if "title" not in each.prefix_settings()]
+
+
 @pytest.mark.usefixtures("registry_as_it_was")
-@pytest.mark.parametrize(
-    "example", [*find_examples(str(ROOT / "README.md"), str(DOCS))], ids=str
-)
+@pytest.mark.parametrize("example", python_examples(), ids=str)
 def test_python_examples_run(example: CodeExample, eval_example: EvalExample) -> None:
     """Every Python block prints what the page says it prints."""
     if eval_example.update_examples:
@@ -51,31 +54,6 @@ def test_the_summary_between_its_markers() -> None:
         json.loads(text[text.index(START) + len(START) : text.index(END)])
         == seed_summary()
     )
-
-
-def console_blocks() -> list[tuple[str, str]]:
-    """Every `$ command` of the README with the output it shows."""
-    blocks = re.findall(
-        r"```console\n(.*?)```",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-    found = []
-    for block in blocks:
-        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = piece.partition("\n")
-            found.append((command, output))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [one for one in console_blocks() if one[0].startswith("accordance ")],
-)
-def test_console_examples_show_their_real_output(command: str, output: str) -> None:
-    """What the README shows is what the command prints."""
-    ran = accordance(*command.split()[1:], cwd=ROOT)
-    assert ran.out == output
 
 
 def test_the_readme_names_the_two_commands_and_every_command() -> None:
@@ -107,6 +85,8 @@ PAGES_WITH_SETTINGS = (
     "plans.md",
     "runtime.md",
     "settings.md",
+    "how-to/let-a-coding-agent-change-a-repository.md",
+    "how-to/use-postgresql-and-more-workers.md",
 )
 
 
@@ -122,13 +102,37 @@ def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
         assert read_settings(tables).model_fields_set == tables.keys()
 
 
-def test_links_lead_somewhere() -> None:
-    """Relative links in the pages point to files that exist."""
-    for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md")):
-        for target in re.findall(
-            r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")
-        ):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The places of a page that a link can name: its headings, as GitHub spells them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Relative links point to files that exist, and to headings that these have."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target, anchor in LINK.findall(text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors_of(linked), f"{target}#{anchor}"
+
+
+def test_the_index_names_every_page() -> None:
+    """docs/README.md is where a reader finds everything; decisions have their own."""
+    text = (DOCS / "README.md").read_text(encoding="utf-8")
+    named = {(DOCS / target).resolve() for target, _ in LINK.findall(text)}
+    pages = {page for page in DOCS.rglob("*.md") if page.parent.name != "decisions"}
+    assert pages - {DOCS / "README.md"} <= named
 
 
 def test_make_docs_writes_the_pages(tmp_path: Path) -> None:
