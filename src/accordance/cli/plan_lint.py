@@ -22,6 +22,7 @@ from accordance.cli.plan_import import (
 )
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Rejected
+from accordance.rendering.amounts import duration_text
 
 if TYPE_CHECKING:
     from accordance.domain.short_plans.file_names import PlanFormat
@@ -82,7 +83,7 @@ def _count(number: int, noun: str) -> str:
 def _cost_text(cost: CostView) -> str:
     """What a plan may use up before a person is asked."""
     calls = f"{_limit(cost.calls)} calls for {_count(cost.tasks, 'task')}"
-    time = "unbounded time" if cost.seconds is None else f"{cost.seconds} seconds"
+    time = "unbounded time" if cost.seconds is None else duration_text(cost.seconds)
     if not cost.models:
         return f"{calls}, {time}; no model is asked"
 
