@@ -78,7 +78,9 @@ def test_each_gate_alone(gate: Gate, fresh: str, spent: str) -> None:
     [
         pytest.param(Gate.TESTS, "ENVIRONMENT_BROKEN", True, id="told by the tests"),
         pytest.param(Gate.ENVIRONMENT, "ENVIRONMENT_BROKEN", True, id="nothing to run"),
-        pytest.param(Gate.ENVIRONMENT, "ISOLATION_UNAVAILABLE", True, id="no isolation"),
+        pytest.param(
+            Gate.ENVIRONMENT, "ISOLATION_UNAVAILABLE", True, id="no isolation"
+        ),
         pytest.param(
             Gate.TESTS,
             "ISOLATION_UNAVAILABLE",
