@@ -49,6 +49,8 @@ def filters_page() -> str:
             *(_word_row(word) for word in Word),
             "",
             "`agent:` and `tag:` of an event or a question are those of the task it is about.\n",
+            "Archived plans, their tasks, questions and dead letters are left out. `plan list --filter state:archived` shows the plans,",
+            "and a filter that names a plan or a task shows what belongs to it.\n",
             "| list | word | values |",
             "|---|---|---|",
             *(_values_row(subject, word) for subject, word in VALUES),

@@ -574,6 +574,7 @@ def test_isolation_that_cannot_be_had(
         "human",
     )
     assert ran.json["reason_code"] == "ISOLATION_UNAVAILABLE"
+    assert ran.json["uses_attempt"] is False
     assert "install bubblewrap" in ran.json["reason"]
     assert ran.json["tests"] == []
     made = checkout.judge(

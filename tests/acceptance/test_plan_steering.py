@@ -10,6 +10,7 @@ import pytest
 from tests.acceptance.cli import Ran, accordance
 from tests.acceptance.coding import FIRST, CodingProject
 from tests.messages import Message, edge, node, small_plan
+from tests.reviews import node_review
 
 
 @pytest.fixture
@@ -121,6 +122,8 @@ def test_an_amendment_is_shown_before_it_is_done(home: Path) -> None:
         pytest.param(["--task", "a"], 2, "say what becomes of the task", id="nothing becomes of the task"),
         pytest.param(["--task", "aa", "--goal", "x"], 5, "no task 'aa'; did you mean a", id="an unknown task"),
         pytest.param(["--task", "a", "--allow", "src/**"], 2, "changes no repository", id="pins of a task without any"),
+        pytest.param(["--fuse", "attempts=off"], 2, "attempts", id="a fuse that is never off"),
+        pytest.param(["--fuse", "run_seconds=never"], 2, "NAME=NUMBER or NAME=off", id="a fuse without a number"),
         pytest.param(["--fuse", "atempts=3"], 2, "did you mean attempts", id="an unknown fuse"),
         pytest.param(["cycle.json"], 1, "b -> a -> b", id="a cycle"),
     ],
@@ -164,3 +167,68 @@ def test_the_pins_of_a_blocked_task_are_widened(tmp_path: Path) -> None:
         ran
     )
     assert project("verify").code == 0
+
+
+LONG = "A title that is longer than eighty columns, " * 4
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A plan with a long title and a task that is known by its title."""
+    text = f"title: '{LONG}end'\ntasks:\n  - title: Bake bread\n"
+    (tmp_path / "plan.yaml").write_text(text)
+    plan(tmp_path, "import", "plan.yaml", "--no-review")
+    return tmp_path
+
+
+def test_messages_name_their_task_by_its_title(shop: Path) -> None:
+    """As every other command does; a name that fits nothing is refused, and nothing is kept."""
+    task = shop_task(shop)
+    message = {
+        "schema_version": "xiaobo_action_v1",
+        "task_id": task,
+        "result_type": "ARTIFACT",
+        "artifact": {"name": "bread", "format": "md", "content": "Warm."},
+    }
+    raw = json.dumps(message).encode()
+    wrong = accordance("task", "submit", "-", "--task", "Fry", stdin=raw, cwd=shop)
+    assert (wrong.code, "no task 'Fry'" in wrong.err) == (5, True), wrong
+    done = accordance("task", "submit", "-", "--task", "Bake", stdin=raw, cwd=shop)
+    assert (done.code, "READY_TO_CHECK" in done.out) == (0, True), done
+    review = json.dumps(node_review(task, 95)).encode()
+    (product,) = accordance("task", "show", task, "--json", cwd=shop).json["artifacts"]
+    words = ["task", "review", "-", "--task", "bake b", "--worker", "eve"]
+    words += ["--artifact", product["sha256"]]
+    reviewed = accordance(*words, stdin=review, cwd=shop)
+    assert (reviewed.code, f"{task} is DONE" in reviewed.out) == (0, True), reviewed
+
+
+def test_a_fuse_is_turned_off(shop: Path) -> None:
+    """For a plan in the ledger; `run` and `plan show` name only the limits that are left."""
+    before = plan(shop, "show").out
+    amended = plan(shop, "amend", "A title", "--fuse", "run_seconds=off", "--yes")
+    assert (amended.code, "run_seconds" in amended.out) == (0, True), amended
+    after = plan(shop, "show").out
+    assert (", 3 d;" in before, ", 3 d;" in after) == (True, False)
+    assert accordance("verify", cwd=shop).code == 0
+
+
+def shop_task(shop: Path) -> str:
+    """The id of the task that bakes."""
+    tasks = accordance("task", "list", "--json", cwd=shop).json["items"]
+    (task_id,) = [task["task_id"] for task in tasks if task["title"] == "Bake bread"]
+    return str(task_id)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["plan", "list"], id="plans"),
+        pytest.param(["task", "list"], id="tasks"),
+        pytest.param(["plan", "status", "--once"], id="the table of a plan"),
+    ],
+)
+def test_nothing_is_wrapped_in_a_pipe(shop: Path, words: list[str]) -> None:
+    """Whoever reads the lines elsewhere gets each as a whole."""
+    lines = accordance(*words, cwd=shop).out.splitlines()
+    assert any(f"{LONG}end" in line for line in lines), lines

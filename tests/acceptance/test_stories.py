@@ -70,7 +70,7 @@ def test_the_story_of_a_task(story: CodingProject) -> None:
         "  DONE, PASSED: All checks passed.",
         f"  evidence  artifacts/{FIRST}/attempt-1",
         f"  log       .accordance/runs/{FIRST}/action-1-1/stderr.log",
-        "Question q-",
+        "Question #",
     ):
         assert line in out, line
     digest = story.task()["artifacts"][0]["sha256"]

@@ -8,7 +8,14 @@ import pytest
 
 from accordance.contracts.violation import Rejected
 from accordance.errors import PlanChanged
-from accordance.service import plan_amending, plan_deleting, plan_life, plans
+from accordance.service import (
+    inbox,
+    plan_amending,
+    plan_deleting,
+    plan_life,
+    plans,
+    task_records,
+)
 from accordance.service.listing import ListQuery
 from accordance.service.plan_amending import PlanAmendment, TaskEdit
 from accordance.service.plan_files import PlanFile, read_plan_file
@@ -55,6 +62,13 @@ def test_the_life_of_a_plan(empty: Project) -> None:
     assert plan_life.cancel_plan(empty, None, by="ann").state == "CANCELLED"
     assert plan_life.archive_plan(empty, None, by="ann").state == "ARCHIVED"
     assert plans.list_plans(empty).items == ()
+    assert task_records.list_tasks(empty).items == ()
+    by_plan = ListQuery(filter=f"plan:{PLAN}")
+    assert len(task_records.list_tasks(empty, by_plan).items) == 3
+    answered = ListQuery(filter="state:answered")
+    assert inbox.list_questions(empty, answered).items == ()
+    answered = ListQuery(filter=f"state:answered plan:{PLAN}")
+    assert len(inbox.list_questions(empty, answered).items) == 1
     (archived,) = plans.list_plans(empty, ListQuery(filter="state:archived")).items
     assert (
         plan_life.unarchive_plan(empty, archived.plan_id, by="ann").state == "CANCELLED"

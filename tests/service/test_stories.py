@@ -269,8 +269,8 @@ def test_the_summary_of_a_plan(told: Project) -> None:
     (waiting,) = summary.waiting
     assert "Which prices?" in waiting.question
     assert summary.seconds is not None
-    assert f"inbox answer {waiting.question_id}" in "\n".join(summary_lines(summary))
-    assert waiting.question_id in markdown_of(told, PLAN[:5])
+    assert f"inbox answer {waiting.question_name}" in "\n".join(summary_lines(summary))
+    assert waiting.question_name in markdown_of(told, PLAN[:5])
 
 
 def test_a_blown_fuse_names_the_key_and_the_command(empty: Project) -> None:

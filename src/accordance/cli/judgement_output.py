@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
-from accordance.cli.exits import print_error
+from accordance.cli.step_summary import append_to_step_summary
 from accordance.cli.writing import write_output
 from accordance.errors import CannotWrite
 
@@ -32,7 +31,6 @@ FOR_PEOPLE: Final = frozenset(("text", "markdown", "github"))
 """Formats that can follow each other on standard output; the others are documents."""
 
 STDOUT: Final = "-"
-_STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows with a run
 _STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "dim": "dim",
@@ -174,12 +172,4 @@ def append_step_summary(judgement: Judgement, task_file: str) -> None:
     """Add the judgement to the summary of a GitHub job, where there is one."""
     from accordance.service.judgements import render
 
-    place = os.environ.get(_STEP_SUMMARY)
-    if not place:
-        return
-    summary = render(judgement, "markdown", task_file)
-    try:
-        with Path(place).open("a", encoding="utf-8") as file:
-            file.write(summary)
-    except (OSError, ValueError) as error:
-        print_error(f"the summary of the job could not be written: {error}")
+    append_to_step_summary(render(judgement, "markdown", task_file))

@@ -75,7 +75,7 @@ _ARROWS: Final = {
     "--fuse",
     "fuses",
     multiple=True,
-    metavar="NAME=NUMBER",
+    metavar="NAME=NUMBER|off",
     help="Set a fuse of the plan; may be given more than once.",
 )
 @click.option("--note", help="Why; it is kept.")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _SHOWN_NOTES = 10  # repairs and warnings; the rest is counted
 _MANY_NODES = 2000  # an import of more nodes shows its progress
+_OFF = "off"  # a fuse without a limit
 
 from_option = click.option(
     "--from",
@@ -54,7 +55,7 @@ from_option = click.option(
     "--fuse",
     "fuses",
     multiple=True,
-    metavar="NAME=NUMBER",
+    metavar="NAME=NUMBER|off",
     help="Set a fuse of this plan; may be given more than once.",
 )
 @click.option(
@@ -157,10 +158,13 @@ def fuses_from_options(options: tuple[str, ...]) -> dict[str, object]:
     fuses: dict[str, object] = {}
     for option in options:
         name, _, value = option.partition("=")
+        if value == _OFF:
+            fuses[name] = None
+            continue
         try:
             fuses[name] = int(value) if value.isdecimal() else float(value)
         except ValueError:
-            text = f"--fuse {option}: write it as NAME=NUMBER"
+            text = f"--fuse {option}: write it as NAME=NUMBER or NAME=off"
             raise Failure(text, Exit.USAGE) from None
     return fuses
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from accordance.cli.clock import now
@@ -54,6 +55,10 @@ def _print_choices(question: AskedView) -> None:
         print_line(
             f"    mend      {question.mend}; the next `accordance run` goes on by itself"
         )
+    if question.is_about_pins:
+        words = ["plan", "amend", question.plan_id, "--task", question.task_id or ""]
+        command = shlex.join(["accordance", *words])
+        print_line(f"    widen     {command} --allow PATH; then retry")
     for choice in question.choices:
         print_line(f"    {_written(choice):<9} {choice.leads_to}")
     print_line(f"    type      accordance inbox answer {question.name} ANSWER")

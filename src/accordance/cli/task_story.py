@@ -136,10 +136,11 @@ def _print_review(review: ReviewView) -> None:
 
 
 def _print_question(question: QuestionView) -> None:
-    print_line(f"Question {question.question_id}  {_time(question.asked_at)}")
+    mark = question.question_id if question.number is None else f"#{question.number}"
+    print_line(f"Question {mark}  {_time(question.asked_at)}")
     print_line(f"  {question.text}")
     if question.is_open:
-        print_line(f"  answer with  accordance inbox answer {question.question_id}")
+        print_line(f"  answer with  accordance inbox answer {question.name}")
         return
     answer = question.answer or {}
     words = [f"{name} {value}" for name, value in answer.items()]

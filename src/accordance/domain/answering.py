@@ -14,6 +14,7 @@ from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from accordance.domain.retrying import STRATEGIES, Strategy
 from accordance.domain.task_ruling import QuestionKind
 
 
@@ -213,6 +214,16 @@ class QuestionReason:
         if self.code in self.sentence:
             return self.sentence  # no code stands twice in a line
         return f"{self.code}: {self.sentence}"
+
+
+def question_name(question_id: str, number: int | None) -> str:
+    """Return the shortest name of a question; old questions have no number."""
+    return question_id if number is None else str(number)
+
+
+def is_about_pins(reason_code: str) -> bool:
+    """Whether wider pins let the task of a question go on, as `plan amend` sets them."""
+    return STRATEGIES.get(reason_code) is Strategy.PINS_FIX
 
 
 _CODE: Final = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+):\s+(?=\S)")

@@ -138,6 +138,8 @@ class Filter:
     terms: tuple[Term, ...] = ()
     first_of_cause: bool = False
     """Of open questions with the same cause in a plan, only the first fits."""
+    leaves_out_archived: bool = False
+    """What belongs to an archived plan does not fit."""
 
     def __str__(self) -> str:
         return " ".join(str(term) for term in self.terms)
@@ -161,6 +163,11 @@ class Filter:
         """Whether it says anything about a word."""
         return any(term.word is word for term in self.terms)
 
+    @property
+    def names_plans(self) -> bool:
+        """Whether it says which plans are meant, by themselves or by their tasks."""
+        return bool(self.wanted(Word.PLAN) or self.wanted(Word.TASK))
+
     def plus(self, *terms: Term) -> Filter:
         """The same filter with further terms."""
         return replace(self, terms=(*self.terms, *terms))
@@ -169,7 +176,8 @@ class Filter:
     def listing(self) -> str:
         """The list and its filter in one text, which a cursor is bound to."""
         grouped = "by cause " if self.first_of_cause else ""
-        return f"{self.subject} {grouped}{self}"
+        unarchived = "unarchived " if self.leaves_out_archived else ""
+        return f"{self.subject} {grouped}{unarchived}{self}"
 
     @property
     def only_plan(self) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.setting_faults import first_fault
@@ -18,6 +18,16 @@ from accordance.errors import InvalidFuses
 
 # a whole sum stays whole, as it was stored
 Money: TypeAlias = Annotated[int, Field(gt=0)] | Positive
+
+
+def _off_is_no_limit(value: object) -> object:
+    """Read `false` as no limit: TOML has no null."""
+    return None if value is False else value
+
+
+_Off: Final = BeforeValidator(_off_is_no_limit)
+CountOrOff: TypeAlias = Annotated[Count | None, _Off]
+MoneyOrOff: TypeAlias = Annotated[Money | None, _Off]
 Unpriced: TypeAlias = Literal["refuse", "run"]
 
 
@@ -114,35 +124,41 @@ class FuseSettings(Fuses):
     They are kept with a plan when it is imported. Those of a run count for the whole
     plan, all others for a single task, and each since a person last gave it a chance.
     The defaults stop a runaway and leave ordinary work alone; a plan that needs more
-    gets a higher number. The seconds of a run go on while it waits for a person.
+    gets a higher number, or `false` where calls, seconds, tokens or cost have no limit.
+    The seconds of a run go on while it waits for a person.
     """
 
-    calls_per_run: Count = Field(
+    calls_per_task: CountOrOff = Field(
+        default=10,
+        description="Messages for a task, whatever their outcome.",
+        examples=[20],
+    )
+    calls_per_run: CountOrOff = Field(
         default=5_000,
         description="Messages for a plan; then it is held until a person resumes it.",
         examples=[200],
     )
-    run_seconds: Count = Field(
+    run_seconds: CountOrOff = Field(
         default=259_200,
         description="How many seconds a plan may run before it is held: three days.",
         examples=[7200],
     )
-    tokens_per_task: Count = Field(
+    tokens_per_task: CountOrOff = Field(
         default=5_000_000,
         description="Tokens that models read and write for a task.",
         examples=[200_000],
     )
-    tokens_per_run: Count = Field(
+    tokens_per_run: CountOrOff = Field(
         default=50_000_000,
         description="Tokens that models read and write for a plan.",
         examples=[5_000_000],
     )
-    cost_per_task: Money = Field(
+    cost_per_task: MoneyOrOff = Field(
         default=10,
         description="What a task may cost, in the currency of the prices.",
         examples=[2.5],
     )
-    cost_per_run: Money = Field(
+    cost_per_run: MoneyOrOff = Field(
         default=100,
         description="What a plan may cost, in the currency of the prices.",
         examples=[20.0],
@@ -165,7 +181,8 @@ class FuseSettings(Fuses):
         """
         chosen = {**self.model_dump(exclude_unset=True), **overrides}
         table = {**self.model_dump(), **overrides}
-        if "unpriced" not in chosen and not _MONEY_FUSES.isdisjoint(chosen):
+        is_limit_chosen = any(chosen.get(name) is not None for name in _MONEY_FUSES)
+        if "unpriced" not in chosen and is_limit_chosen:
             table["unpriced"] = "refuse"
         return table
 

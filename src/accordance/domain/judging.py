@@ -54,8 +54,13 @@ def judge(results: Iterable[Result], history: History) -> Verdict:
 
 
 def _uses_attempt(lead: Finding) -> bool:
-    """Whether a failure counts: a question does not, nor what no agent can help."""
-    return lead.gate is not Gate.NEED_INPUT and lead.code != BROKEN
+    """Whether a failure counts: a question does not, nor what no agent can help.
+
+    Before there was a gate for the environment, the gate of the tests reported it, and
+    only the code BROKEN was free.
+    """
+    is_free = lead.gate in (Gate.NEED_INPUT, Gate.ENVIRONMENT)
+    return not is_free and lead.code != BROKEN
 
 
 def _checks(results: tuple[Result, ...]) -> Checks:

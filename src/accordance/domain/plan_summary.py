@@ -11,7 +11,7 @@ class WaitingTask:
 
     title: str
     question: str
-    question_id: str
+    question_name: str  # as a person names it: its number, or its id
     fuse: str | None = None  # the fuse that has blown, where that is why
 
 

@@ -438,7 +438,10 @@ class Settings(SettingTable):
     )
     fuses: FuseSettings = Field(
         default_factory=FuseSettings.model_construct,
-        description="Limits on what a task or a plan may use.",
+        description=(
+            "Limits on what a task or a plan may use. `false` turns a limit on calls,"
+            " seconds, tokens or cost off."
+        ),
     )
     rubric: Rubrics = Field(default_factory=Rubrics.model_construct)
     review: ReviewSettings = Field(

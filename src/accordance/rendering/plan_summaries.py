@@ -33,24 +33,25 @@ def headline(summary: PlanSummary) -> str:
     return f"{summary.title}: {progress}"
 
 
-def cost_lines(summary: PlanSummary) -> Iterator[str]:
+def cost_facts(summary: PlanSummary) -> Iterator[tuple[str, str]]:
     """Yield how long a plan has taken and what it has cost, as far as it is known."""
     if summary.seconds is not None:
-        yield duration_text(summary.seconds)
+        yield "time", duration_text(summary.seconds)
     if summary.calls:
-        yield spending_text(
+        spent = spending_text(
             tokens=summary.tokens,
             calls=summary.calls,
             cost=summary.cost,
             is_estimated=summary.is_estimated,
         )
+        yield "used", spent
 
 
 def answer_command(waiting: WaitingTask, program: str) -> str:
     """Return the command by which a person lets something go on."""
     if waiting.fuse is not None:
         return blown_fuse_text(waiting.fuse, program)
-    return f"{program} inbox answer {waiting.question_id}"
+    return f"{program} inbox answer {waiting.question_name}"
 
 
 def requeue_command(given_up: GivenUpTask, program: str) -> str:
@@ -63,7 +64,8 @@ def requeue_command(given_up: GivenUpTask, program: str) -> str:
 
 def summary_lines(summary: PlanSummary, program: str = "accordance") -> Iterator[str]:
     """Yield the summary as lines of text."""
-    yield ", ".join([headline(summary), *cost_lines(summary)])
+    costs = [text for _, text in cost_facts(summary)]
+    yield ", ".join([headline(summary), *costs])
     if summary.waiting:
         yield ""
         yield "Waits for you"
@@ -112,7 +114,7 @@ def _blocks(summary: PlanSummary) -> Iterator[Block]:
     yield Heading(2, headline(summary))
     states = ", ".join(f"{count} {state}" for state, count in summary.states)
     facts = [("plan", f"{summary.plan_id}, {summary.state}"), ("tasks", states)]
-    facts += [("used", text) for text in cost_lines(summary)]
+    facts += cost_facts(summary)
     if summary.rests:
         facts.append(("now", summary.rests))
     yield Facts(facts)

@@ -5,7 +5,7 @@
       execute      step one: the executor runs; its outcome is kept before any decision
       settle       step two, in one transaction with its own mark: what the run means
                    for the task, and the attempts that can begin because of it
-    report         branches are moved, the listener is informed
+    report         the listener is informed, branches are moved
 
 When a process is killed at any point, another resumes from the last mark. Nothing
 happens twice except a run that was interrupted in the middle.
@@ -220,12 +220,16 @@ class AttemptPath:
     # -- 5: the outcome is reported
 
     def _report(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """Report a settled attempt. Errors of a listener do not unsettle it."""
-        try:
-            self.branches.attempt_ended(attempt, answer)
-            self.listener.attempt_ended(attempt, answer)
-        except Exception as error:  # noqa: BLE001
-            self.listener.notice(f"{attempt.task_id}: {error}")
+        """Report a settled attempt. Errors of a listener do not unsettle it.
+
+        The listener comes first: moving a branch takes a moment in which a later attempt
+        may end, and people read the attempts in their order.
+        """
+        for inform in (self.listener.attempt_ended, self.branches.attempt_ended):
+            try:
+                inform(attempt, answer)
+            except Exception as error:  # noqa: BLE001
+                self.listener.notice(f"{attempt.task_id}: {error}")
 
         # While other attempts run here, settling has taken up what could begin.
         if not self.slots.busy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from accordance.domain.filters import Filter, Subject, Term, Word, parse_filter
 from accordance.domain.paging import MOST_ITEMS, USUAL_ITEMS, Page, PageRequest
@@ -12,6 +13,8 @@ from accordance.store.ledger import Transaction
 from accordance.store.listings import Listing, Record
 
 __all__ = ["ListQuery", "all_of", "filter_for", "page_of"]
+
+_WITHOUT_ARCHIVED: Final = (Subject.TASKS, Subject.DEAD_LETTERS, Subject.QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +34,13 @@ class ListQuery:
 def filter_for(tx: Transaction, text: str, subject: Subject) -> Filter:
     """Read a filter, with the whole ids of the plans and tasks that it names.
 
+    Tasks and questions of archived plans are left out, unless the filter names them.
     Raises InvalidFilter, and NotFound or AmbiguousName for a name in it.
     """
     wanted = parse_filter(text, subject)
     terms = tuple(_with_whole_id(tx, term) for term in wanted.terms)
-    return replace(wanted, terms=terms)
+    leaves_out = subject in _WITHOUT_ARCHIVED and not wanted.names_plans
+    return replace(wanted, terms=terms, leaves_out_archived=leaves_out)
 
 
 def _with_whole_id(tx: Transaction, term: Term) -> Term:

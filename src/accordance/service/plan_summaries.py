@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from accordance.domain.answering import question_name
 from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.plan_summary import (
@@ -28,6 +29,7 @@ from accordance.service.outcomes import outcome_of
 from accordance.service.project import Project, plan_id_of
 from accordance.store.ledger import Transaction
 from accordance.work.lease_times import seconds_between
+from accordance.work.plan_life import state_of
 from accordance.work.run_log import RAN, spending_of
 
 _MOST_TITLES: Final = 1000
@@ -45,7 +47,7 @@ def summary_of(project: Project, plan_id: str, *, rests: str = "") -> PlanSummar
         return PlanSummary(
             plan_id=plan_id,
             title=plan.title,
-            state=plan.state,
+            state=state_of(tx, plan),
             root=tx.progress(plan.root_task_id).state,
             done=states.get(State.DONE, 0),
             tasks=plan.nodes - states.get(State.ABANDONED, 0),
@@ -114,7 +116,7 @@ def _waiting(
     return WaitingTask(
         title=tx.task(task_id).title if task_id else plan.title,
         question=question.text,
-        question_id=question.question_id,
+        question_name=question_name(question.question_id, question.number),
         fuse=str(fuse) if fuse else None,
     )
 

@@ -51,6 +51,8 @@ def conditions(wanted: Filter, dialect: str) -> list[Condition]:
     always = list(_ALWAYS.get(wanted.subject, ()))
     if wanted.first_of_cause:
         always.append(_is_first_of_cause())
+    if wanted.leaves_out_archived:
+        always.append(_is_not_archived(_PLAN_OF[wanted.subject]))
     return [*always, *_word_conditions(wanted, _MEANINGS[wanted.subject], dialect)]
 
 
@@ -66,6 +68,12 @@ def _is_first_of_cause() -> Condition:
         < tuple_(question.asked_at, question.question_id),
     )
     return not_(earlier.correlate(QUESTIONS).exists())
+
+
+def _is_not_archived(plan_id: Column[Any]) -> Condition:
+    """The row belongs to a plan that is not archived."""
+    archived = select(PLANS.c.plan_id).where(PLANS.c.archived_at.is_not(None))
+    return plan_id.not_in(archived)
 
 
 def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:
@@ -273,6 +281,14 @@ _LEDGER_EVENT_WORDS: Final[Mapping[Word, AnyOf]] = {
     Word.BEFORE: _before(LEDGER_EVENTS.c.at),
     Word.TEXT: _contains(LEDGER_EVENTS.c.kind, LEDGER_EVENTS.c.payload, as_json=True),
 }
+_PLAN_OF: Final[Mapping[Subject, Column[Any]]] = {
+    Subject.PLANS: PLANS.c.plan_id,
+    Subject.TASKS: _TASK.plan_id,
+    Subject.DEAD_LETTERS: _TASK.plan_id,
+    Subject.EVENTS: TASK_EVENTS.c.plan_id,
+    Subject.QUESTIONS: QUESTIONS.c.plan_id,
+}
+"""The column of each list that names the plan."""
 _ALWAYS: Final[Mapping[Subject, tuple[Condition, ...]]] = {
     Subject.DEAD_LETTERS: (
         _TASK.state == literal(State.DEAD_LETTER.value, literal_execute=True),

@@ -248,6 +248,13 @@ class MemoryTransaction(Transaction):
         if wanted.first_of_cause:
             firsts = first_of_causes(self.find(QuestionRecord, answered_at=None))
             records = [record for record in records if record.question_id in firsts]
+        if wanted.leaves_out_archived:
+            plans = self._contents.plans
+            records = [
+                record
+                for record in records
+                if plans[record.plan_id].archived_at is None
+            ]
         if behind is not None:
             begins = _place_behind(listing, behind)
             records = [record for record in records if begins(record)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.answering import CHOICES, AnswerWord
+from accordance.domain.answering import CHOICES, AnswerWord, question_name
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_lifecycle import PlanEvent
@@ -90,18 +90,19 @@ def _open_question(tx: Transaction, question_id: str) -> QuestionRecord:
 
 def how_answered(question: QuestionRecord) -> str:
     """Say who answered a question, when, and what."""
+    name = question_name(question.question_id, question.number)
     answer = dict(question.answer or {})
     by = answer.pop("by", None)
     closed_by = answer.pop("closed_by", None)
     at = (question.answered_at or "")[:19].replace("T", " ")
     moment = f"on {at} UTC"
     if closed_by is not None:
-        return f"question {question.question_id} was closed {moment} ({closed_by})"
+        return f"question {name} was closed {moment} ({closed_by})"
 
     said = [_said(name, value) for name, value in answer.items()]
     who = by or "a person"
     what = f": {', '.join(said)}" if said else ""
-    return f"question {question.question_id} was answered by {who} {moment}{what}"
+    return f"question {name} was answered by {who} {moment}{what}"
 
 
 def _said(name: str, value: object) -> str:

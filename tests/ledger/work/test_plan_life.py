@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from accordance.domain.filters import Filter
 from accordance.domain.fuses import Fuses
+from accordance.domain.paging import PageRequest
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, Rules
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, PlanArchived, UnfitPlanState
 from accordance.store.ledger import Ledger
+from accordance.store.listings import QUESTION_LIST, TASK_LIST, Listing
 from accordance.work import plan_approval, plan_life
 from accordance.work.person_answers import EmptyAnswer
 from accordance.work.taking import NoTaskReason
 from accordance.work.tasks import cancel as cancel_task
-from tests.ledger.project import Project, failing
+from tests.ledger.project import Project, asking, failing
 from tests.messages import PLAN, small_plan
 from tests.reviews import plan_review
 
@@ -237,6 +242,28 @@ def test_the_archive(project: Project) -> None:
     unarchive(project.ledger)
     assert state(project) is PlanState.CANCELLED
     assert project.submit("a").status == "refused"
+
+
+@pytest.mark.parametrize("listing", [TASK_LIST, QUESTION_LIST])
+def test_lists_without_what_is_archived(
+    project: Project, listing: Listing[Any]
+) -> None:
+    """Its tasks and questions are listed only where they are wanted."""
+    project.runs(small_plan())
+    project.submit("a", asking("a"))
+    everything = Filter(listing.subject)
+    unarchived = replace(everything, leaves_out_archived=True)
+
+    def listed(wanted: Filter) -> int:
+        with project.ledger.read() as tx:
+            return len(tx.page(listing, wanted, PageRequest(limit=100)).items)
+
+    before = listed(everything)
+    assert (before > 0, listed(unarchived)) == (True, before)
+    cancel(project.ledger)
+    archive(project.ledger)
+    assert listed(unarchived) == 0
+    assert listed(everything) > 0
 
 
 # -- what does not fit

@@ -10,7 +10,9 @@ from accordance.domain.answering import (
     Circumstance,
     ReadAnswer,
     choices_for,
+    is_about_pins,
     misspelt_word,
+    question_name,
     read_answer,
     reason_of,
 )
@@ -196,3 +198,24 @@ def test_why_it_was_asked(
     reason = reason_of(QuestionKind.HELP, text, details)
     assert (reason.code, reason.sentence) == (code, sentence)
     assert str(reason).count(code) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        pytest.param(3, "3", id="its number"),
+        pytest.param(None, "q-1", id="its id, where it is older than numbers"),
+    ],
+)
+def test_the_name_of_a_question(number: int | None, name: str) -> None:
+    """What a person types to answer it."""
+    assert question_name("q-1", number) == name
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("SCOPE_CONFLICT", True), ("PINS_INSUFFICIENT", True), ("CI_FAILED", False)],
+)
+def test_questions_that_wider_pins_settle(code: str, expected: bool) -> None:
+    """Only where the pins are why a task cannot go on."""
+    assert is_about_pins(code) is expected

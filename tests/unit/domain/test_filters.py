@@ -139,6 +139,21 @@ def test_a_filter_answers_questions() -> None:
     assert wanted.listing != both.listing
     grouped = replace(wanted, first_of_cause=True)
     assert wanted.listing != grouped.listing
+    assert wanted.listing != replace(wanted, leaves_out_archived=True).listing
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("plan:a", True, id="a plan"),
+        pytest.param("task:a", True, id="a task, which has a plan"),
+        pytest.param("-plan:a", False, id="every plan but one"),
+        pytest.param("a", False, id="a text"),
+    ],
+)
+def test_filters_that_name_their_plans(text: str, expected: bool) -> None:
+    """Such a filter also shows what is archived."""
+    assert parse_filter(text, Subject.TASKS).names_plans is expected
 
 
 @given(st.text(max_size=200))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from accordance.domain.fuses import (
     FUSES,
@@ -147,12 +148,46 @@ def test_new_plans_have_fuses_that_stop_a_runaway() -> None:
 
 
 @pytest.mark.parametrize(
+    ("settings", "overrides"),
+    [
+        pytest.param({"run_seconds": False}, {}, id="by false in the file"),
+        pytest.param({}, {"run_seconds": None}, id="by an option"),
+        pytest.param({"run_seconds": 9}, {"run_seconds": None}, id="the option counts"),
+    ],
+)
+def test_a_default_is_turned_off(
+    settings: dict[str, object], overrides: dict[str, object]
+) -> None:
+    """The plan has no such limit, and all the others."""
+    table = FuseSettings.model_validate(settings).for_new_plan(overrides)
+    fuses = fuses_from(table)
+    assert fuses.run_seconds is None
+    assert fuses.calls_per_run == FuseSettings().calls_per_run
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"run_seconds": True}, id="true is no number"),
+        pytest.param({"run_seconds": 0}, id="zero would let nothing begin"),
+        pytest.param({"attempts": False}, id="attempts always end"),
+    ],
+)
+def test_fuses_that_cannot_be_turned_off_like_that(settings: dict[str, object]) -> None:
+    """Refused as any wrong value is."""
+    with pytest.raises(ValidationError):
+        FuseSettings.model_validate(settings)
+
+
+@pytest.mark.parametrize(
     ("settings", "overrides", "unpriced"),
     [
         pytest.param({}, {}, "run", id="a default is no reason to refuse a run"),
         pytest.param({"cost_per_run": 5}, {}, "refuse", id="set in the file"),
         pytest.param({}, {"cost_per_task": 5}, "refuse", id="set for this plan"),
         pytest.param({"attempts": 5}, {}, "run", id="another fuse is set"),
+        pytest.param({"cost_per_run": False}, {}, "run", id="turned off in the file"),
+        pytest.param({}, {"cost_per_run": None}, "run", id="turned off for this plan"),
         pytest.param(
             {"cost_per_run": 5, "unpriced": "run"}, {}, "run", id="chosen in the file"
         ),

@@ -73,15 +73,32 @@ def test_each_gate_alone(gate: Gate, fresh: str, spent: str) -> None:
         assert verdict.uses_attempt == (gate not in free)
 
 
-@pytest.mark.parametrize("gate", [Gate.TESTS, Gate.ENVIRONMENT])
-def test_what_no_agent_can_help_costs_no_attempt(gate: Gate) -> None:
-    """A broken environment is told to a person, whichever gate reports it."""
-    broken = Finding(gate, "ENVIRONMENT_BROKEN", "pytest is not installed")
+@pytest.mark.parametrize(
+    ("gate", "code", "is_free"),
+    [
+        pytest.param(Gate.TESTS, "ENVIRONMENT_BROKEN", True, id="told by the tests"),
+        pytest.param(Gate.ENVIRONMENT, "ENVIRONMENT_BROKEN", True, id="nothing to run"),
+        pytest.param(
+            Gate.ENVIRONMENT, "ISOLATION_UNAVAILABLE", True, id="no isolation"
+        ),
+        pytest.param(
+            Gate.TESTS,
+            "ISOLATION_UNAVAILABLE",
+            False,
+            id="no isolation, in evidence from before the environment had a gate",
+        ),
+    ],
+)
+def test_what_no_agent_can_help_costs_no_attempt(
+    gate: Gate, code: str, is_free: bool
+) -> None:
+    """A person is asked, whichever gate reports it."""
+    broken = Finding(gate, code, "pytest is not installed")
     others = [result for result in results() if result.gate is not gate]
     for standing in (FRESH, SPENT):
         verdict = judge([*others, Result(gate, (broken,))], History(standing))
         assert f"{verdict.outcome} {verdict.next_action}" == "ESCALATE human"
-        assert not verdict.uses_attempt
+        assert verdict.uses_attempt is not is_free
         assert not verdict.checks.tests_passed
 
 

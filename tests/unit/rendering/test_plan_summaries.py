@@ -18,7 +18,7 @@ from accordance.rendering.plan_summaries import summary_lines, summary_markdown
 from accordance.rendering.run_progress import RunPace
 
 EVIL = "<img src=x onerror=alert(1)> | [a](http://x) \x1b[31m\n# forged"
-WAITING = WaitingTask(title="Notes", question="Which?", question_id="q-1")
+WAITING = WaitingTask(title="Notes", question="Which?", question_name="1")
 FUSED = replace(WAITING, title="Prices", fuse="calls_per_run")
 GIVEN_UP = GivenUpTask(title="Discount", task_id="d; rm x", why="CI_FAILED: no")
 NOTHING = PlanSummary(
@@ -71,7 +71,7 @@ def test_lines() -> None:
         "",
         "Waits for you",
         "  Notes: Which?",
-        "    accordance inbox answer q-1",
+        "    accordance inbox answer 1",
         "  Prices: Which?",
         resume,
         "",
@@ -93,7 +93,7 @@ def test_markdown() -> None:
         "## Prices: 2 of 4 tasks done",
         "- **used**: 1,200 tokens in 3 calls, cost 0.5000",
         "- **now**: what is left waits for a person",
-        "| Notes | Which? | accordance inbox answer q-1 |",
+        "| Notes | Which? | accordance inbox answer 1 |",
         "| Discount | CI_FAILED: no | accordance dlq requeue 'd; rm x' |",
         "- Tables",
         "| Brief | a/brief.md |",
@@ -136,7 +136,7 @@ def test_what_agents_word_is_escaped() -> None:
     assert "](" not in text
     assert " <img" not in text
     assert not [line for line in text.splitlines() if line.startswith("# ")]
-    (row,) = [line for line in text.splitlines() if "inbox answer q-1" in line]
+    (row,) = [line for line in text.splitlines() if "inbox answer 1" in line]
     assert row.replace("\\|", "").count("|") == 4
 
 

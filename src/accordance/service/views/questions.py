@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from accordance.domain.answering import AnswerChoice, reason_of
+from accordance.domain.answering import (
+    AnswerChoice,
+    is_about_pins,
+    question_name,
+    reason_of,
+)
 from accordance.domain.outside_causes import cause_from
 from accordance.domain.records import QuestionRecord
 from accordance.service.views.base import PageView, View
@@ -44,7 +49,7 @@ class QuestionView(View):
     @property
     def name(self) -> str:
         """The shortest name it has for a person."""
-        return self.question_id if self.number is None else str(self.number)
+        return question_name(self.question_id, self.number)
 
     @property
     def waits_for_key(self) -> bool:
@@ -61,6 +66,11 @@ class AskedView(QuestionView):
     alike: int  # further tasks of the plan that wait for the same cause
     mend: str | None  # what ends the cause, if it lies outside the task
     choices: tuple[ChoiceView, ...]
+
+    @property
+    def is_about_pins(self) -> bool:
+        """Whether wider pins let its task go on."""
+        return is_about_pins(self.reason_code)
 
 
 class QuestionPageView(PageView):
