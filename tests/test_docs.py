@@ -13,6 +13,7 @@ import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
 from tools.make_docs import DOCS, END, GENERATED, START
 
+from accordance import check
 from accordance.cli.main import COMMANDS
 from accordance.executors.prompt_files import PromptFiles
 from accordance.project.settings import read_settings
@@ -100,6 +101,24 @@ def test_every_table_in_the_pages_is_a_setting(page: str) -> None:
     for block in blocks:
         tables = tomllib.loads(block)
         assert read_settings(tables).model_fields_set == tables.keys()
+
+
+def messages_in(page: str) -> list[object]:
+    """Every message in the JSON blocks of a page; a block may hold several."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    messages = []
+    for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL):
+        for message in block.strip().split("\n\n"):
+            messages.append(json.loads(message))
+    return messages
+
+
+def test_the_messages_of_the_protocol_honour_their_contracts() -> None:
+    """What the page shows to authors of executors would be accepted."""
+    messages = messages_in("executor-protocol.md")
+    assert len(messages) == 3
+    for message in messages:
+        assert check(json.dumps(message)), message
 
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
