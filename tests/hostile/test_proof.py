@@ -101,6 +101,45 @@ def test_a_test_that_was_changed_to_pass(
     assert rejudge(judgement.bundle).faults == ()
 
 
+WITH_FAULT = {
+    "src/app.py": WORKS.replace("items[0]", "items[1]"),
+    "tests/test_app.py": TEST_OF_BOTH,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(
+            {
+                "src/app.py": WORKS,
+                "tests/test_app.py": TEST_OF_BOTH.replace(
+                    "def test_last", "def test_end"
+                ),
+            },
+            {"TESTS_WEAKENED"},
+            id="hostile: the fault is mended, and another test is gone",
+        ),
+        pytest.param({"src/app.py": WORKS}, set(), id="honest: the fault is mended"),
+        pytest.param(
+            {
+                "src/app.py": f"{WITH_FAULT['src/app.py']}\n# mended\n",
+                "tests/test_app.py": TEST_OF_BOTH.replace("== 1", "== 2"),
+            },
+            {"TESTS_WEAKENED"},
+            id="hostile: the test agrees with the fault",
+        ),
+    ],
+)
+def test_a_failing_test_that_was_made_to_agree(
+    change: dict[str, str], expected: set[str], tmp_path: Path, score: Score
+) -> None:
+    judgement = judged(tmp_path, change, base=WITH_FAULT)
+
+    score(not expected, bool(judgement))
+    assert set(codes(judgement)) == expected
+
+
 LOOSER = TESTS.replace("assert [].copy() == []", "assert [].copy() is not None")
 STRICTER = TESTS.replace("assert [].copy() == []", "assert [].copy() == [] == list()")
 

@@ -440,7 +440,10 @@ WITH_FAILING_TESTS_KEPT: Final = 7
 WITH_FAILURES_TOLD: Final = 8
 """From this version of facts on, the next attempt is told why tests failed."""
 
-CURRENT_FACTS: Final = WITH_FAILURES_TOLD
+WITH_FAILING_TESTS_AS_THEY_WERE: Final = 9
+"""From this version of facts on, a test that failed must pass as the base has it."""
+
+CURRENT_FACTS: Final = WITH_FAILING_TESTS_AS_THEY_WERE
 
 CACHES: Final = MappingProxyType(
     {

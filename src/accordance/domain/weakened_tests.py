@@ -5,12 +5,13 @@ A task that asks for another behaviour names the tests that may change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from accordance.contracts.catalogue.task import TaskInput
 from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
+    WITH_FAILING_TESTS_AS_THEY_WERE,
     WITH_FAILING_TESTS_KEPT,
     WITH_TEST_POLICY,
     AttemptFacts,
@@ -44,6 +45,7 @@ def weakened_tests(task: TaskInput, facts: AttemptFacts) -> tuple[WeakenedTest, 
         *_given_up(facts),
         *_removed(facts),
         *_adapted(facts),
+        *_agreed_with_the_fault(facts),
         *_loosened(facts),
     ):
         is_named = candidate.test in (task.may_change_tests or ())
@@ -91,20 +93,39 @@ def _removed(facts: AttemptFacts) -> Iterator[WeakenedTest]:
 
 def _adapted(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     """Tests that pass now, and whose old version passed at the base and fails now."""
-    comparison = comparison_with_base(facts)
-    still_pass = comparison.pass_to_pass
-    reports = [run.report for run in facts.old_tests.runs if run.report is not None]
-    sound = [report for report in reports if report.is_sound]
-    outcomes = outcomes_of(sound)
+    outcomes = _outcomes_of_old_versions(facts)
     if not outcomes:
         return
 
-    for test in still_pass:
+    for test in comparison_with_base(facts).pass_to_pass:
         file = _file_among(test, facts.old_tests.files)
         is_of_changed_file = file in facts.old_tests.files
         if is_of_changed_file and outcomes.get(test) is not TestOutcome.PASSED:
             how = "pass only because they were changed: their old version fails"
             yield WeakenedTest(test, file, how)
+
+
+def _agreed_with_the_fault(facts: AttemptFacts) -> Iterator[WeakenedTest]:
+    """Tests that failed at the base, pass now, and still fail as the base has them.
+
+    The test was made to agree with the fault, in place of the fault being mended.
+    """
+    if facts.version < WITH_FAILING_TESTS_AS_THEY_WERE:
+        return
+
+    outcomes = _outcomes_of_old_versions(facts)
+    for test in comparison_with_base(facts).fail_to_pass:
+        file = _file_among(test, facts.old_tests.files)
+        outcome = outcomes.get(test)
+        if file in facts.old_tests.files and outcome is TestOutcome.FAILED:
+            how = "failed before the change, and pass only because they were changed"
+            yield WeakenedTest(test, file, how)
+
+
+def _outcomes_of_old_versions(facts: AttemptFacts) -> Mapping[str, TestOutcome]:
+    """What changed test files do on the new source, as the base has them."""
+    reports = [run.report for run in facts.old_tests.runs if run.report is not None]
+    return outcomes_of([report for report in reports if report.is_sound])
 
 
 def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:

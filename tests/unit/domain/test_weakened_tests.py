@@ -78,6 +78,35 @@ def test_a_test_whose_old_version_does_not_pass_was_adapted(old: CommandRun) -> 
     assert named(facts(old)) == [(B, ADAPTED)]
 
 
+AGREED = "failed before the change, and pass only because they were changed"
+
+
+@pytest.mark.parametrize(
+    ("old", "version", "expected"),
+    [
+        pytest.param(run({A: P, B: F}), CURRENT_FACTS, [(B, AGREED)], id="still fails"),
+        pytest.param(run({A: P, B: P}), CURRENT_FACTS, [], id="passes as it was"),
+        pytest.param(run({A: P}), CURRENT_FACTS, [], id="is not there"),
+        pytest.param(run({A: P, B: F}), 8, [], id="facts of an earlier release"),
+    ],
+)
+def test_a_failing_test_that_was_made_to_agree_with_the_fault(
+    old: CommandRun, version: int, expected: list[tuple[str, str]]
+) -> None:
+    given = replace(facts(old), base_runs=(run({A: P, B: F}),), version=version)
+    assert named(given) == expected
+
+
+def test_a_failing_test_of_a_file_that_did_not_change() -> None:
+    elsewhere = "tests/test_other.py::c"
+    given = replace(
+        facts(run({elsewhere: F}), tests=(elsewhere,)),
+        base_runs=(run({elsewhere: F}),),
+        version=CURRENT_FACTS,
+    )
+    assert named(given) == []
+
+
 @pytest.mark.parametrize(
     "old",
     [
