@@ -60,6 +60,19 @@ def accordance(
     return _standby().run(words, stdin, cwd or Path.cwd(), environment)
 
 
+def interruptible() -> dict[str, str]:
+    """An environment for a process that gets a signal: coverage is left out.
+
+    Coverage holds a lock while it notes a file. An exception that a signal raises just
+    then leaves it locked, and the process waits for ever.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name != "COVERAGE_PROCESS_CONFIG"
+    }
+
+
 def path_with_accordance() -> str:
     """A PATH on which `accordance` is the command under test, for shell scripts."""
     return os.pathsep.join(

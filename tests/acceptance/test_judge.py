@@ -26,7 +26,7 @@ from accordance.judging.judge import AttemptTree, JudgeOptions, judge_on
 from accordance.judging.task_input import PreflightFailed, read_task
 from accordance.workspace.attestation import sign_bundle
 from tests.acceptance.checkout import Checkout
-from tests.acceptance.cli import accordance
+from tests.acceptance.cli import accordance, interruptible
 from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
 from tests.keys import new_key
 from tests.unit.cases import TASK_ID
@@ -695,7 +695,7 @@ def test_a_signal_ends_a_judgement_in_order(
     )
     with subprocess.Popen(
         [sys.executable, "-m", "accordance.cli.main", *map(str, words)],
-        env={**os.environ, "TMPDIR": os.fspath(scratch)},
+        env={**interruptible(), "TMPDIR": os.fspath(scratch)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as judging:

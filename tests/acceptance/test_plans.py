@@ -14,7 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.cli import ROOT, Ran, accordance, path_with_accordance
+from tests.acceptance.cli import (
+    ROOT,
+    Ran,
+    accordance,
+    interruptible,
+    path_with_accordance,
+)
 from tests.messages import (
     ACTION,
     NEEDS_INPUT,
@@ -641,7 +647,12 @@ def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
     command = [sys.executable, "-m", "accordance.cli.main", *args]
     shown = b""
     with subprocess.Popen(
-        command, cwd=cwd, stdin=follower, stdout=follower, stderr=follower
+        command,
+        cwd=cwd,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=interruptible(),
     ) as running_one:
         os.close(follower)
         try:
@@ -650,7 +661,10 @@ def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
         except OSError:
             pass  # it has ended
         running_one.send_signal(signal.SIGINT)
-        running_one.wait(timeout=60)
+        try:
+            running_one.wait(timeout=120)
+        finally:
+            running_one.kill()
     os.close(leader)
     return shown.decode(errors="replace")
 

@@ -20,6 +20,7 @@ import pytest
 from accordance.cli import reading
 from accordance.cli.writing import write_output
 from accordance.errors import CannotWrite
+from tests.acceptance.cli import interruptible
 from tests.hostile.calls import (
     DOCUMENTED,
     Stage,
@@ -182,7 +183,7 @@ def test_signals(args: tuple[str, ...], number: int, code: int, stage: Stage) ->
     """A call that waits is ended by a signal, and says which by its exit code."""
     waiting = subprocess.Popen(
         [*ACCORDANCE, *args], cwd=stage.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        env={**interruptible(), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     with waiting:
         assert waiting.stdin is not None

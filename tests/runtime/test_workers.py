@@ -28,7 +28,7 @@ from accordance.store.opening import make_engine
 from accordance.work.intake import submit
 from accordance.work.run_log import PROMPTED
 from accordance.work.taking import NoTaskReason, Taken, take_next
-from tests.acceptance.cli import accordance
+from tests.acceptance.cli import accordance, interruptible
 from tests.ledger.project import product
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said, stage
@@ -317,7 +317,12 @@ def begun(on: Stage, task: str) -> bool:
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "accordance.cli.main", *words]
     return subprocess.Popen(
-        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=interruptible(),
     )
 
 
