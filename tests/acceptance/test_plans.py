@@ -440,7 +440,10 @@ def test_lists_in_pages(home: Path) -> None:
     ready = accordance("task", "list", "--filter", "state:ready", cwd=home).out
     assert ready == "a  READY           Task a\n"
     assert accordance("task", "list", "--plan", PLAN[:5], cwd=home).code == 0
-    assert accordance("plan", "list", "--filter", "state:held", cwd=home).out == ""
+    assert (
+        accordance("plan", "list", "--filter", "state:held", cwd=home).out
+        == "no plans\n"
+    )
     assert accordance("inbox", "list", "--plan", PLAN[:5], cwd=home).code == 0
     page = accordance("events", "--limit", "1", "--json", cwd=home).out.splitlines()
     event, following = json.loads(page[0]), json.loads(page[1])

@@ -84,7 +84,7 @@ def test_lines_without_a_terminal(
         with telling(project.ledger, PLAN) as listener:
             listener(ENDED)
     first, *others = capsys.readouterr().out.splitlines()
-    assert first == "↻ RETRY     Task a, action 1  CI_FAILED  "
+    assert first == "↻ RETRY     Task a, action 1  CI_FAILED"
     assert bool(others) is says_how_far
     assert all(line.startswith("0 of 3 tasks done, ") for line in others)
     assert not [line for line in others if "left" in line]

@@ -72,4 +72,7 @@ def convert(
 
 def _is_same_file(output: Path, file: str) -> bool:
     """Whether a plan would be written over itself, without its comments."""
-    return output.exists() and Path(file).exists() and output.samefile(file)
+    try:
+        return output.samefile(file)
+    except OSError:  # one of them is not there, or its name is none
+        return False

@@ -9,17 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.printable import printable
 from accordance.domain.escalation import LadderStep, NextAction
 from accordance.domain.fail_codes import fail_code
-from accordance.domain.failing_tests import FailingTest
 from accordance.domain.findings import Finding
 from accordance.domain.prompting import fenced
 from accordance.domain.verdict import Verdict
 from accordance.errors import UnknownCode
+
+if TYPE_CHECKING:  # every command that shows a question would load all facts
+    from accordance.domain.failing_tests import FailingTest
 
 MAX_BYTES: Final = 2000  # of feedback to the next attempt, which pays for every word
 _FAILURES: Final = "why tests failed"
