@@ -13,10 +13,13 @@ import pytest
 from tests.acceptance.cli import ROOT, accordance, path_with_accordance
 from tests.hostile.stage import git
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self").exists(),
-    reason="isolation needs Linux: no agent could be run",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not Path("/proc/self").exists(),
+        reason="isolation needs Linux: no agent could be run",
+    ),
+    pytest.mark.xdist_group("quickstart"),  # one run of it serves all of them
+]
 BRANCH = "accordance/parcels-in-april"
 VERDICTS = [
     ("Brief: the prices to be taken over", "DONE", "APPROVE"),
