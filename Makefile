@@ -19,9 +19,9 @@ setup: $(VENV)/.ready ## prepare .venv (quick when nothing changed)
 
 $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is too old; Python 3.11 or newer is needed (make PYTHON=python3.11)"; exit 1; }
-	@echo "setting up $(VENV) ..."
+	@echo "setting up $(VENV) ..." # the pins are complete, so pip must not resolve: a newer release of an extra would stop it
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -83,7 +83,7 @@ fuzz: setup $(VENV)-fuzz/.ready ## atheris on the readers, then bad calls of eve
 
 $(VENV)-fuzz/.ready: requirements/fuzz.txt pyproject.toml
 	@test -x $(VENV)-fuzz/bin/python || $(PYTHON) -m venv $(VENV)-fuzz
-	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
+	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/fuzz.txt
 	@$(VENV)-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@mkdir -p fuzz/corpus/seeds
 	@touch $@
@@ -99,7 +99,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench
-	@$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/bench.txt
 	@$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
