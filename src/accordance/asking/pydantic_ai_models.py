@@ -116,7 +116,7 @@ def _message(role: str, content: str) -> ModelMessage:
 
 
 def _parameters(model: Model[Any], contract: Contract[Any]) -> ModelRequestParameters:
-    """Return the parameters of a call: the schema, where the provider takes one."""
+    """Return the parameters of a call: the schema, where the provider takes it."""
     if not model.profile.get("supports_json_schema_output"):
         return ModelRequestParameters()
 

@@ -35,7 +35,7 @@ _PREPARED_KEPT: Final = 256
 
 
 class Checker:
-    """Checks messages against the contracts of one registry."""
+    """Checks messages against the contracts of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -68,7 +68,7 @@ class Checker:
         *,
         reader: Reader | None = None,
     ) -> Accepted[Any] | Rejected:
-        """Check one message, read strictly unless another reader is given.
+        """Check a message, read strictly unless another reader is given.
 
         Raises only for an unknown contract or profile.
         """
@@ -236,7 +236,7 @@ def _upgraded(
 
 
 def _add_warnings(result: Accepted[Any] | Rejected, older: Accepted[Any]) -> None:
-    """Put the warnings of the older message before those of the upgraded one."""
+    """Put the warnings of the older message before those of the upgraded message."""
     listed = tuple(dict.fromkeys((*older.warnings, *result.warnings)))
     unlisted_before = older.total_warnings - len(older.warnings)
     unlisted_after = result.total_warnings - len(result.warnings)

@@ -18,7 +18,7 @@ _UPPER_BOUNDS: Final = ("maximum", "maxLength", "maxItems")
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """One place of a contract."""
+    """A place of a contract."""
 
     path: str  # "$.nodes[*].priority"
     required: bool
@@ -28,9 +28,9 @@ class FieldInfo:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One change.
+    """A change between two contracts.
 
-    It is breaking if the new contract refuses a message that the old one takes.
+    It is breaking if the new contract refuses a message that the old contract takes.
     """
 
     path: str
@@ -71,7 +71,7 @@ def _fields(
 
 
 def compare(old: Contract[Any], new: Contract[Any]) -> tuple[Difference, ...]:
-    """What changed from one contract to the other."""
+    """What changed between two contracts."""
     before = {field.path: field for field in fields_of(old)}
     after = {field.path: field for field in fields_of(new)}
     places_before = {"$", *before}

@@ -63,7 +63,7 @@ def conform(
     """Normalise and validate a message.
 
     `repairs` and `notices` are those of the steps before. `text` is the message as it
-    was received, if there is one; it saves writing the message again for pydantic.
+    was received, if known; it saves writing the message again for pydantic.
     """
     subject: object = message
     if prepared.takes_text:

@@ -1,6 +1,6 @@
 """A contract: a pydantic model, rules across fields and normalising rules.
 
-All of them stand under one version.
+All of them stand under a single version.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """How a message of an older version becomes one of this version."""
+    """How a message of an older version is upgraded to this version."""
 
     source: Contract[Any]
     function: Callable[[JsonObject], JsonObject]
@@ -215,7 +215,7 @@ def _narrowing(scope: Scope) -> Iterable[Rule]:
 
 
 def _narrowing_rule(key: str, words: tuple[str, ...], scope: str) -> Rule:
-    """The rule that a key holds one of the words that a scope leaves."""
+    """The rule that a key holds a word that a scope leaves."""
     alternatives = " or ".join(words)
 
     def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:

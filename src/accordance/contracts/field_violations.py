@@ -199,7 +199,7 @@ def _pydantic_words(details: ErrorDetails) -> str:
 
 
 def _fix(place: Place, where: str, value: object) -> Fix | None:
-    """The edit that mends a wrong value, if there is one and its path is exact."""
+    """The edit that mends a wrong value, if it is known and its path is exact."""
     expected = place.expected
     may_be_absent = expected.optional and not expected.schema.get("nullable")
     if value is None and may_be_absent:

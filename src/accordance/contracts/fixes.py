@@ -47,7 +47,7 @@ def _position(path: Path) -> tuple[tuple[int, str], ...]:
 
 
 def _edited(value: object, path: Path, fix: Fix, depth: int) -> object:
-    """A value with one edit made. Only the containers on the way are copied."""
+    """A value with an edit made. Only the containers on the way are copied."""
     if depth == len(path):
         return fix.value
 

@@ -96,7 +96,7 @@ def lookup(value: object, path: Path) -> object:
 
 
 def lies_within(path: Path, places: Collection[Path]) -> bool:
-    """Whether a path is one of the places or lies below one.
+    """Whether a path is among the places or lies below any of them.
 
     The cost depends on the depth of the path, not on the number of places.
     """

@@ -15,7 +15,7 @@ from accordance.contracts.model_schemas import mapping, sequence
 from accordance.contracts.respelling import respelling
 
 _NUMBER: Final = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?\s*", re.ASCII)
-_LONGEST_NUMBER: Final = 40  # characters; a longer one was hardly quoted by mistake
+_LONGEST_NUMBER: Final = 40  # characters; a longer number was hardly quoted by mistake
 _EXACT: Final = 2**53  # up to here a float holds every integer
 _BOOLEANS: Final[dict[str, tuple[object]]] = {"true": (True,), "false": (False,)}
 
@@ -38,7 +38,7 @@ def mended(schema: JsonObject, value: object) -> tuple[object] | None:
 
 
 def _as_word(words: Sequence[object], value: object) -> tuple[object] | None:
-    """A word in its own spelling, or out of a list of one."""
+    """A word in its own spelling, or out of a list that holds nothing else."""
     if isinstance(value, str):
         return respelling(words, value)
     if isinstance(value, list) and len(value) == 1:

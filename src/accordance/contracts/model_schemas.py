@@ -1,6 +1,6 @@
 """The JSON Schema of a model, and how to walk it.
 
-Reports, exports and comparisons all read this one schema, so that they agree with the
+Reports, exports and comparisons all read this schema, so that they agree with the
 validator and with each other.
 """
 

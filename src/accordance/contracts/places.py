@@ -58,8 +58,8 @@ def place_of(
 class _Walk:
     """A walk down schema and message together.
 
-    `node` is the schema of the type that pydantic tried, `shown` the one that a report
-    describes: at a union, all of it.
+    `node` is the schema of the type that pydantic tried, `shown` the schema that a
+    report describes: at a union, all of it.
     """
 
     def __init__(self, root: JsonObject, message: JsonObject) -> None:
@@ -157,7 +157,7 @@ def _kind_labelled(label: str) -> str:
 
 
 def _child(node: JsonObject, step: str | int) -> JsonObject:
-    """The schema one step below a node."""
+    """The schema a step below a node."""
     if isinstance(step, int):
         first_items = node.get("prefixItems")
         if isinstance(first_items, list) and step < len(first_items):
@@ -177,7 +177,7 @@ def _holds(value: object, step: str | int) -> bool:
 
 
 def _part(value: object, step: str | int) -> object:
-    """The value one step below another; None where there is none."""
+    """The value a step below another; None where it is missing."""
     if isinstance(value, dict):
         return value.get(step)
     if isinstance(value, list) and isinstance(step, int) and step < len(value):

@@ -23,7 +23,7 @@ VISIBLE: Final = (
 )
 """A visible character, as a pattern that pydantic and Python read alike.
 
-A text without one is blank.
+A text without any is blank.
 """
 
 _SHOWS: Final = re.compile(VISIBLE)
@@ -55,7 +55,7 @@ def is_blank(text: str) -> bool:
 
 
 def _is_visible(char: str, before: str) -> bool:
-    """Whether a character shows, after the one before it."""
+    """Whether a character shows, after the character before it."""
     if char == EMOJI_STYLE:
         return not before.isascii() and before not in _UNSEEN
     if char == _WIDE_SPACE:

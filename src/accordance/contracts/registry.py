@@ -82,7 +82,7 @@ class Registry:
         """Turn a pydantic model into a contract: `@contract("my_review_v1")`.
 
         Its version, its short name and the model itself then stand for the contract in
-        every call that takes one.
+        every call that takes a name.
         """
 
         def declare_and_register(model: type[M]) -> type[M]:

@@ -50,7 +50,7 @@ class Amendment:
 
     @property
     def changed(self) -> frozenset[str]:
-        """The tasks whose own work is another one now."""
+        """The tasks whose own work has changed."""
         changed = {item.id for item in self.difference.changed}
         changed |= self.needs_changed
         for before, after, _ in self.kept:
@@ -173,7 +173,8 @@ def _choosing(
 ) -> Iterator[Refusal]:
     """Alternatives stay alternatives of each other, in their order; new ones may join.
 
-    The chosen one cannot be removed: another would have to take its place unasked.
+    The chosen alternative cannot be removed: another would have to take its place
+    unasked.
     """
     known = amendment.plan.graph.nodes
     remaining = [task for task in before.rivals if task in amendment.graph.nodes]
@@ -259,7 +260,7 @@ def _passed_over(amendment: Amendment) -> frozenset[str]:
 
 
 def _waits_for_turn(node: PlanNode, at: Mapping[str, NodeProgress]) -> bool:
-    """Whether another alternative is the chosen one."""
+    """Whether another alternative is chosen."""
     if not node.rivals:
         return False
     has_known_rival = any(rival in at for rival in node.rivals)
@@ -273,7 +274,7 @@ def _follows_unused(node: PlanNode, inactive: Collection[str]) -> bool:
 
 
 def _excuse_unneeded(plan: PlanInMemory, inactive: frozenset[str]) -> None:
-    """Nobody waits for new tasks whose job is done, or whose goals are excused."""
+    """No task waits for new tasks whose job is done, or whose goals are excused."""
     remaining = set(inactive)
     has_grown = True
     while has_grown:

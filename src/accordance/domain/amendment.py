@@ -21,7 +21,7 @@ _NAMES_ITS_PLAN: Final = "plan_id"
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A value that is another one now; None where there is none.
+    """A value that changed; None where there is no value.
 
     `name` is the path of the field, such as `task.pins.allowed_paths`.
     """

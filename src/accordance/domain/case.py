@@ -133,6 +133,6 @@ def claim_context(task: TaskInput) -> Context:
     """Return what a submission is checked against: it must be about this task.
 
     The pins are left out on purpose: the scope gate judges the real change, not the
-    declared one.
+    declared change.
     """
     return Context(task_id=task.task_id, allowed_tests=tuple(task.allowedTests or ()))

@@ -190,7 +190,7 @@ class EvalReport:
 
 
 def _known_costs(trials: Sequence[Trial]) -> list[float] | None:
-    """Return the costs of trials, or None: a sum without one of them would be wrong."""
+    """Return the costs of trials; None unless every trial has its cost."""
     costs = [trial.cost for trial in trials if trial.cost is not None]
     return costs if trials and len(costs) == len(trials) else None
 
@@ -198,7 +198,8 @@ def _known_costs(trials: Sequence[Trial]) -> list[float] | None:
 def pass_at_k(trials: int, resolved: int, k: int) -> float:
     """Return the chance that at least one of k trials is resolved.
 
-    The unbiased estimate: the share of all choices of k trials with a resolved one.
+    The unbiased estimate: the share of all choices of k trials that hold a resolved
+    trial.
     """
     unresolved = trials - resolved
     return 1.0 - comb(unresolved, k) / comb(trials, k)

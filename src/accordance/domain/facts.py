@@ -64,7 +64,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole tree at one moment.
+    """A whole tree at a moment.
 
     `internals` are config, hooks and info of every git directory, `nested` the
     repositories and submodules below the root. `incomplete` is the reason why the walk
@@ -324,7 +324,7 @@ class EvidenceFacts:
     others: tuple[str, ...] = ()  # further files in the folder
 
     def artifact(self, name: ArtifactName) -> ArtifactFact | None:
-        """Return the fact about an artifact, if there is one."""
+        """Return the fact about an artifact, if it was recorded."""
         for fact in self.artifacts:
             if fact.name is name:
                 return fact
@@ -438,7 +438,7 @@ WITH_FAILING_TESTS_KEPT: Final = 7
 """From this version of facts on, a test that failed at the base may not be given up."""
 
 WITH_FAILURES_TOLD: Final = 8
-"""From this version of facts on, the next attempt is told why tests failed."""
+"""From this version of facts on, the next attempt learns why tests failed."""
 
 WITH_FAILING_TESTS_AS_THEY_WERE: Final = 9
 """From this version of facts on, a test that failed must pass as the base has it."""

@@ -37,7 +37,7 @@ class FailingTest:
     test: str  # its id
     command: str
     lines: tuple[str, ...] = ()  # the lines that show why
-    file: str = ""  # in the repository; empty where nobody knows
+    file: str = ""  # in the repository; empty where it is unknown
     line: int | None = None  # where it failed in that file
 
     @property
@@ -96,7 +96,7 @@ def place_in(text: str, test: str) -> tuple[str, int | None]:
     """Return the file of a test and the line at which it failed, from its own words.
 
     The last line that the failure names in the test's own file counts. Without it the
-    file is that of the id, if the id names one.
+    file is that of the id, if the id names a file.
     """
     named = file_of(test)
     names_a_file = named != test or "/" in test  # else it may be a module

@@ -16,7 +16,7 @@ from accordance.domain.test_runners import runners_of
 
 @dataclass(frozen=True, slots=True)
 class HiddenFault:
-    """What is wrong with a run of hidden tests: its fail code, and how it is told."""
+    """What is wrong with a run of hidden tests: its fail code, and its wording."""
 
     code: str
     text: str

@@ -1,6 +1,6 @@
 """Mutants: Python code with a small fault, by which tests show what they notice.
 
-Each mutant changes one expression and leaves every other character of the file as it
+Each mutant changes an expression and leaves every other character of the file as it
 is. A mutant that no test notices survives: nothing checks what that expression does.
 """
 

@@ -65,7 +65,7 @@ class RetryPlan:
 def retry_plan(
     verdict: Verdict, attempt: int, failing: Sequence[FailingTest] = ()
 ) -> RetryPlan | None:
-    """Return the attempt after the judged one; None where no agent moves next."""
+    """Return the attempt that follows a verdict; None where no agent moves next."""
     if verdict.step is None:
         return None
     if verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):

@@ -37,7 +37,7 @@ def first_fault(
 ) -> str:
     """Describe the first fault in a line.
 
-    An unknown key comes before a missing one, for it may be that key, misspelt. `table`
+    An unknown key comes before a missing key, for it may be that key, misspelt. `table`
     names the table that the model describes, where it is not the whole file.
     """
     faults = error.errors()
@@ -193,7 +193,7 @@ def _inside(schema: Schema, step: PathStep) -> Schema | None:
 
 
 def _only_member(schema: Schema) -> Schema | None:
-    """Return the only thing a value can be, if there is a single one."""
+    """Return the only thing a value can be, if it has no choice."""
     members = _members(schema)
     return members[0] if len(members) == 1 else None
 

@@ -47,7 +47,7 @@ class Loosening:
 
 
 def loosened_tests(old: str, new: str) -> tuple[Loosening, ...]:
-    """Compare the tests of two versions of a file; nothing where one is no Python."""
+    """Compare the tests of two versions of a file, if both are Python."""
     try:
         before, after = _tests_of(old), _tests_of(new)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -274,7 +274,7 @@ class _Project:
 
     @property
     def target(self) -> str:
-        """The project with its extras, as pip is told."""
+        """The project with its extras, as pip expects it."""
         return f".[{','.join(self.extras)}]" if self.extras else "."
 
     @classmethod
@@ -336,7 +336,7 @@ _PYTEST_REQUIREMENT: Final = re.compile(r"(?m)^\s*[\"'\[]*pytest\b|[\"']pytest\b
 
 
 def _names_pytest(text: str) -> bool:
-    """Whether requirements, one or a file of them, name pytest or a plugin of it."""
+    """Whether a requirement, or a file of them, names pytest or its plugin."""
     return _PYTEST_REQUIREMENT.search(text) is not None
 
 

@@ -56,7 +56,7 @@ def given_up_tests(facts: AttemptFacts) -> GivenUpTests:
 
 
 class GivenUpTests(NamedTuple):
-    """Tests that nobody has to mend any more."""
+    """Tests that need no more mending."""
 
     gone: tuple[str, ...]
     skipped: tuple[str, ...]
@@ -135,8 +135,9 @@ def failure_of(run: CommandRun, excused: Collection[str]) -> str:
 def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
     """The tests that failed at the base and may still fail, and flaky ones.
 
-    The former are excused only where something else shows that the change does its work: the
-    tests that the task says must pass, or a test that passes now and did not before.
+    The former are excused only where something else shows that the change does its
+    work: the tests that the task says must pass, or a test that passes now and did not
+    before.
     """
     flaky = excused_as_flaky(facts)
     comparison = comparison_with_base(facts)

@@ -131,8 +131,8 @@ def _outcomes_of_old_versions(facts: AttemptFacts) -> Mapping[str, TestOutcome]:
 def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     """Tests whose text asserts less than before.
 
-    A test that is gone from a file is told by the runs, where they were compared and ran
-    what the agent left.
+    A test that is gone from a file is reported by the runs, where they were compared
+    and ran what the agent left.
     """
     is_compared = bool(facts.base_runs)
     for loosening in facts.loosened:

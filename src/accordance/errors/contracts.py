@@ -9,7 +9,7 @@ from accordance.errors.base import AccordanceError
 
 
 class Unparseable(AccordanceError):
-    """The text is not exactly one JSON object. Names the broken rule and the place."""
+    """The text is not a single JSON object. Names the broken rule and the place."""
 
     code = "unparseable"
 
@@ -31,7 +31,7 @@ class Unparseable(AccordanceError):
 
 
 class ContractAlreadyRegistered(AccordanceError):
-    """A version means one thing for ever: a second definition is refused."""
+    """A version never changes its meaning: a second definition is refused."""
 
     code = "contract-already-registered"
 

@@ -97,7 +97,7 @@ class InvalidTerms(AccordanceError):
 
 
 class ContextTooLarge(AccordanceError):
-    """What an agent must be told does not fit into its context."""
+    """What an agent must read does not fit into its context."""
 
     code = "context-too-large"
 
@@ -138,7 +138,7 @@ class CannotWrite(AccordanceError):
 
     @property
     def way_out(self) -> str:
-        """Another place, or this one made writable."""
+        """Another folder, or the permission to write to this folder."""
         return "name another place, or make this one writable"
 
 

@@ -95,7 +95,7 @@ def _facts(report: EvalReport) -> list[tuple[str, str]]:
 
 
 def _table(report: EvalReport) -> Table:
-    """Return the tasks with their trials, one column for each."""
+    """Return the tasks with their trials, a column for each."""
     numbers = range(1, report.wanted + 1)
     head = ["task", *(f"trial {number}" for number in numbers), "resolved"]
     rows = []

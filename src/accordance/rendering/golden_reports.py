@@ -58,7 +58,7 @@ def regression_text(regression: Regression) -> str:
 
 
 def as_json(report: GoldenReport) -> JsonObject:
-    """Return a report to keep, and to compare with a later one."""
+    """Return a report to keep, and to compare with a later report."""
     levels = {}
     for level, (passed, total) in report.by_level().items():
         rate = round(passed / total, 6)

@@ -95,7 +95,7 @@ def _svg_label(x: str, y: int, text: str) -> str:
 
 
 def _svg_row(entry: TScore, middle: int, note: str) -> list[str]:
-    """Return name, dot and score of an option; the selected one stands out."""
+    """Return name, dot and score of an option; the selected option stands out."""
     colour, radius, weight = _GREY, 6, ""
     name = escape(visible(tidy(entry.option)))
     tooltip = f"{name}: {entry.score:.2f}"
@@ -178,7 +178,7 @@ def _pad(text: str, width: int) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a name on one line, cut to the longest label."""
+    """Return a name on a single line, cut to the longest label."""
     label = visible(tidy(text))
     if columns(label) <= _LONGEST_LABEL:
         return label

@@ -14,7 +14,7 @@ class RunPace:
     done: int
     tasks: int
     elapsed_seconds: float
-    seconds_left: float | None  # None: nobody can say yet
+    seconds_left: float | None  # None: cannot be estimated yet
     tokens: int
     cost: float
 

@@ -66,7 +66,7 @@ class ActionError(Open):
 
 
 class Action(Open):
-    """One of four results; the branch of that name carries the rest."""
+    """The result; the branch of that name carries the rest."""
 
     schema_version: Literal["xiaobo_action_v1"]
     task_id: Text
@@ -79,7 +79,7 @@ class Action(Open):
 def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
     """Return whether an action, right in every field, plainly keeps all rules.
 
-    Most actions do, and this is a single look instead of one per rule.
+    Most actions do, and this is cheaper than running every rule.
     """
     action: Any = message
     task = action["task_id"]

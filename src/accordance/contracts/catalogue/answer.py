@@ -190,7 +190,7 @@ def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violati
 
 
 def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """The final selection is one of the scored options, with the same score."""
+    """The final selection is among the scored options, with the same score."""
     selection = _part(_part(message, "vs_metadata"), "final_selection")
     option = selection.get("option")
     options = [*_scored_options(message)]
@@ -296,7 +296,7 @@ def _t_scores(message: JsonObject) -> list[Any]:
 
 
 def _part(message: JsonObject, key: str) -> JsonObject:
-    """Return the object under a key, or an empty one for anything else."""
+    """Return the object under a key, or an empty object for anything else."""
     part = message.get(key)
     return part if isinstance(part, dict) else {}
 

@@ -19,7 +19,7 @@ def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violati
 
 
 def wrong_task(wanted: str, task_id: str) -> Violation:
-    """Return the violation for another id than the one that was asked for.
+    """Return the violation for an id that was not asked for.
 
     It has no fix: the message may be the answer to another question.
     """

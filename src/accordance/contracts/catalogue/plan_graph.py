@@ -1,4 +1,4 @@
-"""The rules of a plan's graph: unique ids, references to nodes, no cycle, one root.
+"""The rules of a plan's graph: unique ids, known nodes, no cycle, a single root.
 
 Every pass is linear and none is recursive: 100,000 nodes are an ordinary plan.
 """
@@ -189,7 +189,7 @@ def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violat
 
 
 def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
-    """Yield edges from a node to itself, and one cycle over edges of all types."""
+    """Yield edges from a node to itself, and a cycle over edges of all types."""
     targets: dict[str, list[str]] = {}
     incoming: dict[str, int] = {}
     for index, edge in enumerate(edges):

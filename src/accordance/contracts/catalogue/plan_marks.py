@@ -1,6 +1,6 @@
 """START and END: the marks of an external planner's chain, which are not tasks.
 
-Only a mere mark counts as one. A task that happens to be called `finish` stays a task.
+Nothing but a mere mark counts. A task that happens to be called `finish` stays a task.
 """
 
 from __future__ import annotations

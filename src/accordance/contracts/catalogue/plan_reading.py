@@ -15,7 +15,7 @@ TaskId: TypeAlias = str | None
 
 
 def root_of(message: JsonObject) -> str | None:
-    """Return the id of the root, if the plan names one."""
+    """Return the id of the root, if the plan names it."""
     head = message.get("plan")
     if not isinstance(head, dict):
         return None

@@ -141,7 +141,7 @@ class _Outline:
         return needs_one_part and task in self.prerequisites
 
     def has_its_place(self, task: TaskId) -> bool:
-        """Return whether a node has a parent already, or must not have one."""
+        """Return whether a node has a parent already, or must not get any."""
         return (
             task in self.parts
             or task in self.group_parent
@@ -312,7 +312,7 @@ def _missing_parent_edges(
                 continue
             parent = outline.root
 
-        outline.parts.add(task)  # two nodes of one name have one parent
+        outline.parts.add(task)  # nodes of the same name share a parent
         yield {
             "edge_id": str(uuid.uuid5(_EDGE_IDS, f"{plan_id}\n{parent}\n{task}")),
             "plan_id": plan_id,

@@ -24,7 +24,7 @@ class Structure:
     parents: dict[str, dict[str, None]] = field(default_factory=dict)
     prerequisites: dict[str, dict[str, None]] = field(default_factory=dict)
     or_goals: set[str] = field(default_factory=set)
-    """Goals that need only one of their parts."""
+    """Goals that any of their parts can finish."""
     groups: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     rivals: dict[str, list[str]] = field(default_factory=dict)
     """All candidates of a candidate's group, the best first."""

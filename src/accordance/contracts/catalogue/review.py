@@ -36,7 +36,7 @@ class Issue(Open):
 
 
 class Dimension(Open):
-    """The score in one dimension of the rubric."""
+    """The score in a dimension of the rubric."""
 
     dimension: Text
     score: int
@@ -69,7 +69,7 @@ class Review(Open):
 def plan_reviews_carry_the_plan_id(
     message: JsonObject, context: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A PLAN review carries the plan's id as its task_id; a missing one is supplied."""
+    """A PLAN review carries the plan's id as its task_id; a missing id is supplied."""
     wanted = _id_asked_for(message, context)
     if message.get("review_target") != "PLAN" or wanted is None:
         return message, []

@@ -141,7 +141,7 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
 
 
 def _unknown(code: str, path: str, name: str, known: Collection[str]) -> Violation:
-    """Return the violation for an unknown name; a misspelt one has a fix."""
+    """Return the violation for an unknown name; a misspelt name has a fix."""
     meant = respelling(known, name)
     return Violation(
         code,

@@ -32,7 +32,7 @@ A step up the ladder is an escalation, the same again is a retry.
 """
 
 REJECTING_CHECKS: Final = ("schema_valid", "scope_clean")
-"""A submission that fails one of these is refused (seed 003)."""
+"""A submission that fails any of these is refused (seed 003)."""
 
 
 class VerdictChecks(Open):

@@ -70,7 +70,7 @@ class AnswerExpectations:
     registry: AgentRegistry
     request: AgentRequest | None = None
     words: str = ""  # the goal of a task, where there is no request
-    agent: str | None = None  # the agent that was asked, if it was a particular one
+    agent: str | None = None  # set if a particular agent was asked
     acknowledgement: Acknowledgement | None = None
 
     @property
@@ -114,7 +114,7 @@ def rules_for(expectations: AnswerExpectations) -> tuple[Rule, ...]:
     def comes_from_the_agent_that_was_asked(
         message: JsonObject, _: Context
     ) -> Iterator[Violation]:
-        """agent_id is registered, is the one that was asked, and vs_level is its level."""
+        """agent_id is the agent that was asked; vs_level is its registered level."""
         yield from _identity(message, expectations)
 
     def says_which_request_it_answers(
@@ -215,7 +215,7 @@ def criticises_itself_in_earnest(
 
 
 def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """Provenance has at least one source and one step of reasoning."""
+    """Provenance has at least a source and a step of reasoning."""
     provenance = part(message, "provenance")
     checks = provenance_completeness(message).checks
     fields = {"sources": "has_sources", "reasoning_trace": "has_reasoning"}

@@ -92,7 +92,7 @@ class KnownFacts:
 def answers_by_agent(
     answers: list[JsonObject], registry: AgentRegistry
 ) -> dict[str, JsonObject]:
-    """Return answers under the canonical ids of their agents; the last one counts.
+    """Return answers under the canonical ids of their agents; the last answer counts.
 
     Raises UnknownAgent.
     """
@@ -123,7 +123,7 @@ def _contract_with_facts(known: KnownFacts) -> Contract[Handoff]:
         yield from _claims(message, known)
 
     def condition_can_be_read(message: JsonObject, _: Context) -> Iterator[Violation]:
-        """A condition can be evaluated. Without one a person decides; the contract warns of that."""
+        """A condition can be evaluated. Without a condition a person decides."""
         yield from _condition(message)
 
     def condition_holds(message: JsonObject, _: Context) -> Iterator[Notice]:

@@ -34,7 +34,7 @@ class Distribution:
 
     @property
     def modal_only(self) -> bool:
-        """Whether every option is the obvious one."""
+        """Whether every option is obvious."""
         return self.count > 0 and self.lowest > MODAL_ABOVE
 
     @property
@@ -91,7 +91,7 @@ class Checklist:
 def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checklist:
     """Check the self-critique of an answer.
 
-    It has two strengths, two weaknesses, one improvement and another perspective; a
+    It has two strengths, two weaknesses, an improvement and another perspective; a
     weakness can stand in for the perspective.
     """
     critique = part(answer, "self_critique")
@@ -147,12 +147,12 @@ def _says_something(item: object) -> bool:
 
 
 def part(message: JsonObject, key: str) -> JsonObject:
-    """Return the object under a key, an empty one if there is none."""
+    """Return the object under a key, or an empty object."""
     value = message.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def items(message: JsonObject, key: str) -> list[object]:
-    """Return the list under a key, an empty one if there is none."""
+    """Return the list under a key, or an empty list."""
     value = message.get(key)
     return value if isinstance(value, list) else []

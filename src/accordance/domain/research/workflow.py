@@ -75,7 +75,7 @@ def build_workflow(
 ) -> Workflow | tuple[Violation, ...]:
     """Put accepted handoffs together.
 
-    Returns the violations if they do not fit; the path of each one names the handoff
+    Returns the violations if they do not fit; the path of each names the handoff
     at fault.
     """
     steps = _taken_steps(handoffs, known)
@@ -104,7 +104,7 @@ def build_workflow(
 def _taken_steps(
     handoffs: Sequence[Handoff], known: KnownFacts
 ) -> tuple[TakenHandoff, ...]:
-    """Return the handoffs whose condition, if they have one, holds."""
+    """Return the handoffs whose condition, if any, holds."""
     steps = []
     for position, handoff in enumerate(handoffs):
         if is_taken(dump(handoff), known):

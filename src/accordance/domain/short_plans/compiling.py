@@ -164,7 +164,7 @@ def _node(draft: _Draft, task: ShortTask, own_id: str) -> JsonObject:
 
 
 def tags_of(task: ShortTask) -> tuple[str, ...]:
-    """Return the tags of a task; one that changes code always has its own."""
+    """Return the tags of a task; a task that changes code always has its own."""
     if task.changes_code and TAG not in task.tags:
         return (*task.tags, TAG)
     return task.tags

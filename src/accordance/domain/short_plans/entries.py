@@ -26,7 +26,7 @@ _LONGEST_SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A single value. A bare one is a word that its format leaves open."""
+    """A single value. A bare value is a word that its format leaves open."""
 
     value: str | int | float | bool | None
     line: int
@@ -86,7 +86,7 @@ def text_in(entry: Entry, key: str) -> str:
 
 
 def texts_in(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return a list of texts; a single text is a list of one."""
+    """Return a list of texts; a single text counts as a list."""
     return tuple(name for name, _ in names_in(entry, key))
 
 
@@ -100,7 +100,7 @@ def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
 
 
 def whole_number_in(entry: Entry, key: str) -> int:
-    """Return a whole number. `0123` is none: nobody knows which number it means."""
+    """Return a whole number. `0123` is refused: its meaning is unclear."""
     if isinstance(entry, Leaf):
         value = entry.value
         if isinstance(value, int) and not isinstance(value, bool):
@@ -155,7 +155,7 @@ def object_in(entry: Entry, key: str) -> dict[str, Any]:
 
 
 def word_in(*words: str) -> Callable[[Entry, str], str]:
-    """Return a reader of one of some words, in any letter case."""
+    """Return a reader of a word out of some, in any letter case."""
 
     def read(entry: Entry, key: str) -> str:
         word = text_in(entry, key).strip().upper()

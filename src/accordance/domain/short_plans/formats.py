@@ -58,7 +58,7 @@ def compile_file(raw: bytes, form: ShortFormat) -> Compiled:
 def write_short_plan(plan: ShortPlan, form: ShortFormat) -> str:
     """Return a plan as a text of a format. Raises NotExpressible.
 
-    The text is read again: one that would say another plan is never handed out.
+    The text is read again: a text that means another plan is never handed out.
     """
     text = _WRITERS[form](plan)
     try:

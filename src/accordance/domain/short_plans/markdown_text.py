@@ -11,8 +11,9 @@
       - [ ] Pages for print
       - [ ] Pages for the web
 
-An item with a box is a task, an item without one a key of the task it lies in. A value
-is a text, nested items, or JSON where it begins with `{`, `[` or a quotation mark.
+An item with a box is a task, an item without a box a key of the task it lies in. A
+value is a text, nested items, or JSON where it begins with `{`, `[` or a quotation
+mark.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
 
 
 def _title(text: str) -> str:
-    """Return a title; one that is a JSON text as a whole is what that says."""
+    """Return a title; a title in JSON quotes is read as JSON."""
     if len(text) > 1 and text.startswith('"') and text.endswith('"'):
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
@@ -141,7 +142,7 @@ def _bullet(line: str, number: int) -> _Item | None:
 
 
 def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
-    """Put an item below the nearest one that is indented less."""
+    """Put an item below the nearest item that is indented less."""
     before = path[-1] if path else None
     while path and path[-1].indent >= item.indent:
         path.pop()

@@ -58,7 +58,7 @@ def _keys(table: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _are_listed(values: list[Any]) -> bool:
-    """Whether a list is written as items; one with structure is written as JSON."""
+    """Whether a list is written as items; a list with structure is written as JSON."""
     return bool(values) and all(isinstance(item, str) for item in values)
 
 

@@ -114,7 +114,7 @@ def lines_in(text: str) -> Mapping[Path, int]:
 
 
 def _left_open(value: str) -> str:
-    """Return the quotes of a text that goes on in the next line, if there is one."""
+    """Return the quotes of a text that goes on in the next line, if any."""
     beginning = value.strip()[:3]
     is_long = beginning in _QUOTES
     return beginning if is_long and value.count(beginning) % 2 else ""

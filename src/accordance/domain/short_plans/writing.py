@@ -86,7 +86,7 @@ def plain_task(task: ShortTask) -> dict[str, Any]:
 
 
 def _few(values: list[Any]) -> Any:
-    """Return a single text alone; that is how people write a list of one."""
+    """Return a single text alone; that is how people write a list of a single text."""
     if len(values) == 1 and isinstance(values[0], str):
         return values[0]
     return values

@@ -39,7 +39,7 @@ def as_text(judged: JudgedAttempt) -> str:
 
 
 def text_lines(judged: JudgedAttempt) -> Iterator[Line]:
-    """Yield the lines: the outcome, what was found, why tests failed, what follows."""
+    """Yield the lines: the outcome, the findings, why tests failed, what follows."""
     verdict = judged.verdict
     yield _headline(judged)
 

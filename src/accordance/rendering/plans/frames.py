@@ -1,7 +1,7 @@
 """The frames of a plan's picture: their rows, their sizes and their places.
 
 Between rows, and to the left of them, as much room is left free as arrows need there.
-Widths and heights are found from the inside out, places from the outside in.
+Widths and heights follow from the inside out, places from the outside in.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def frames_of(outline: Outline, ways: Sequence[Way]) -> dict[str, Frame]:
 def channels_on(way: Way, frames: Mapping[str, Frame]) -> Iterator[tuple[Frame, int]]:
     """Yield the channels that an arrow runs in, in its order.
 
-    It leaves through the channel below its row, and comes in through the one above.
+    It leaves through the channel below its row, and comes in through the channel above.
     """
     for part, outer in zip(way.up, (*way.up[1:], way.common), strict=True):
         frame = frames[outer]

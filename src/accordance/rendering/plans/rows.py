@@ -70,7 +70,7 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
 
 
 def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]]:
-    """Return the ranks; neighbours that hold nothing but frames become one.
+    """Return the ranks; neighbours that hold nothing but frames are merged.
 
     Frames are large, and arrows lead from inside to inside: each rank in a row of its
     own would only make the picture long.

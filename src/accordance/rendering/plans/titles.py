@@ -41,7 +41,7 @@ def fitted(title: str, width: int, most: int) -> tuple[str, ...]:
 
 
 class _Word:
-    """A word, or a piece of one that is too long for a line."""
+    """A word, or a piece of a word that is too long for a line."""
 
     __slots__ = ("is_spaced", "text")
 
