@@ -11,10 +11,10 @@ import click
 from accordance.cli.showing import print_line
 from accordance.contracts.codes import PAGES, CodePage, explain
 from accordance.domain.fail_codes import FAIL_CODES, FailCode, fail_code
-from accordance.domain.vocabulary import WORDS, Word, meanings_of
+from accordance.domain.vocabulary import WORDS, VocabularyEntry, meanings_of
 from accordance.errors import UnknownCode
 
-Page: TypeAlias = CodePage | FailCode | Word
+Page: TypeAlias = CodePage | FailCode | VocabularyEntry
 
 _ALL: tuple[Page, ...] = (*PAGES, *FAIL_CODES, *WORDS)
 
@@ -68,11 +68,11 @@ def _find(code: str) -> tuple[Page, ...]:
 
 
 def _name(page: Page) -> str:
-    return page.word if isinstance(page, Word) else page.code
+    return page.word if isinstance(page, VocabularyEntry) else page.code
 
 
 def _title(page: Page) -> str:
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return f"{page.kind}: {page.meaning}"
     return page.title if isinstance(page, CodePage) else page.trigger
 
@@ -80,13 +80,13 @@ def _title(page: Page) -> str:
 def _row(page: Page) -> dict[str, str]:
     if isinstance(page, CodePage):
         return asdict(page)
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return {"code": page.word, "kind": page.kind, "meaning": page.meaning}
     return {**page._asdict(), "kind": "fail"}
 
 
 def _page(page: Page) -> str:
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return f"{page.word} ({page.kind}): {page.meaning}"
     if isinstance(page, FailCode):
         head = f"{page.code} (fail code, {page.severity}, a matter of the {page.owner})"

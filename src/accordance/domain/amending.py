@@ -23,7 +23,7 @@ _UNTOUCHED: Final = (State.PENDING, State.READY, State.ABANDONED)
 _NEVER: Final = Counters()
 
 
-class Refusal(NamedTuple):
+class AmendmentRefusal(NamedTuple):
     """Why an amendment is refused, and what to do instead."""
 
     why: str
@@ -62,7 +62,7 @@ class Amendment:
 # -- what is refused
 
 
-def refusals(amendment: Amendment) -> Iterator[Refusal]:
+def refusals(amendment: Amendment) -> Iterator[AmendmentRefusal]:
     """Yield why an amendment cannot be taken up, task by task."""
     for task in amendment.difference.removed:
         yield from _removing(task, amendment.plan.at[task])
@@ -75,18 +75,20 @@ def refusals(amendment: Amendment) -> Iterator[Refusal]:
         yield from _choosing(before, after, amendment)
 
 
-def _removing(task: str, progress: NodeProgress) -> Iterator[Refusal]:
+def _removing(task: str, progress: NodeProgress) -> Iterator[AmendmentRefusal]:
     """Only a task in which nothing has happened can be removed."""
     state = progress.state
     if state is State.DONE:
-        yield Refusal(f"task {task} is DONE, and done work stays", f"keep {task}")
+        yield AmendmentRefusal(
+            f"task {task} is DONE, and done work stays", f"keep {task}"
+        )
     elif state is State.IN_PROGRESS:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is IN_PROGRESS and cannot be removed",
             f"wait until it ends, or keep {task} and cancel it",
         )
     elif _has_begun(progress):
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is {state} and has a record, which stays",
             f"keep {task} and cancel it",
         )
@@ -98,7 +100,7 @@ def _has_begun(progress: NodeProgress) -> bool:
 
 def _changing(
     before: PlanNode, after: PlanNode, progress: NodeProgress, *, is_changed: bool
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """What is done, in review or given up stays what it is."""
     task = after.task_id
     state = progress.state
@@ -108,22 +110,22 @@ def _changing(
 
     if state is State.DONE:
         if is_changed or is_checked_otherwise or has_other_parts:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"task {task} is DONE, and done work stays as it is",
                 "add a task behind it instead",
             )
     elif state is State.READY_TO_CHECK:
         if is_changed or is_checked_otherwise:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"the product of task {task} is in review", "amend it after the review"
             )
     elif state is State.TO_BE_MODIFY and waits_otherwise:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is being reworked and cannot wait for other tasks now",
             "amend that when it is done",
         )
     elif state is State.DEAD_LETTER and has_other_parts:
-        yield Refusal(f"task {task} was given up", "requeue it first")
+        yield AmendmentRefusal(f"task {task} was given up", "requeue it first")
 
     is_another_kind = (before.kind, before.is_work, before.checks) != (
         after.kind,
@@ -131,7 +133,7 @@ def _changing(
         after.checks,
     )
     if is_another_kind and state is not State.DONE and _has_begun(progress):
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} has begun as {_kind(before)} and cannot become"
             f" {_kind(after)}",
             "add a task for that",
@@ -152,7 +154,7 @@ def _kind(node: PlanNode) -> str:
 
 def _moving(
     before: PlanNode, after: PlanNode, amendment: Amendment
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """A task moves to another goal or product only where all of them are in use."""
     is_with_same_goals = set(before.parents) == set(after.parents)
     if is_with_same_goals and before.checks == after.checks:
@@ -162,7 +164,7 @@ def _moving(
     family += [task for task in (before.checks, after.checks) if task is not None]
     passed_over = [task for task in family if task in at and not at[task].active]
     if passed_over:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {after.task_id} cannot move: {passed_over[0]} is not in use",
             "add a task of its own instead",
         )
@@ -170,7 +172,7 @@ def _moving(
 
 def _choosing(
     before: PlanNode, after: PlanNode, amendment: Amendment
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """Alternatives stay alternatives of each other, in their order; new ones may join.
 
     The chosen alternative cannot be removed: another would have to take its place
@@ -181,13 +183,13 @@ def _choosing(
     kept_now = [task for task in after.rivals if task in known]
     expected = remaining or [after.task_id]
     if kept_now and kept_now != expected:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"the alternatives of task {after.task_id} cannot be regrouped while the"
             " plan runs",
             "keep their order, or cancel the task that is not wanted",
         )
     elif len(remaining) > 1 and not kept_now:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {after.task_id} is an alternative and stays it",
             "cancel the alternatives that are not wanted",
         )
@@ -195,7 +197,7 @@ def _choosing(
     for rival in before.rivals:
         is_removed = rival not in amendment.graph.nodes
         if is_removed and amendment.plan.at[rival].active:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"task {rival} is the chosen alternative and cannot be removed",
                 f"keep {rival} and cancel it: the next one takes its place",
             )

@@ -18,7 +18,7 @@ from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.verdict import Outcome
 
 
-class Word(NamedTuple):
+class VocabularyEntry(NamedTuple):
     """A word with a meaning."""
 
     word: str
@@ -266,14 +266,14 @@ VOCABULARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 """Every table of words, by what its words are."""
 
-WORDS: Final[tuple[Word, ...]] = tuple(
-    Word(str(word), kind, meaning)
+WORDS: Final[tuple[VocabularyEntry, ...]] = tuple(
+    VocabularyEntry(str(word), kind, meaning)
     for kind, table in VOCABULARY.items()
     for word, meaning in table.items()
 )
 
 
-def meanings_of(name: str) -> tuple[Word, ...]:
+def meanings_of(name: str) -> tuple[VocabularyEntry, ...]:
     """Return every meaning of a word, in any letter case; exact spellings first."""
     folded = name.strip().casefold()
     matches = [word for word in WORDS if word.word.casefold() == folded]

@@ -15,7 +15,13 @@ from accordance.domain.plan import PlanGraph
 from accordance.rendering.marks import MARKS
 from accordance.rendering.plans.folding import Outline, Tie, outline_of
 from accordance.rendering.plans.frames import HEADER, MARGIN
-from accordance.rendering.plans.layout import Box, PlanLayout, Point, Route, layout_of
+from accordance.rendering.plans.layout import (
+    ArrowRoute,
+    Box,
+    PlanLayout,
+    Point,
+    layout_of,
+)
 from accordance.rendering.plans.legend import Legend
 from accordance.rendering.plans.themes import ThemeName, stylesheet
 from accordance.rendering.plans.titles import fitted, xml_text
@@ -236,7 +242,7 @@ def _note(x: int, y: int, text: str) -> str:
     return f'<text class="n" x="{x}" y="{y}">{text}</text>' if text else ""
 
 
-def _path(route: Route) -> str:
+def _path(route: ArrowRoute) -> str:
     """Return an arrow with rounded corners."""
     points = route.points
     parts = [f"M{points[0].x} {points[0].y}"]

@@ -42,7 +42,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Fields:
     """Keys with their values; `lines` are those of the keys."""
 
     entries: Mapping[str, Entry]
@@ -50,7 +50,7 @@ class Table:
     lines: Mapping[str, int]
 
 
-Entry: TypeAlias = Leaf | Items | Table
+Entry: TypeAlias = Leaf | Items | Fields
 
 
 def shown(text: str) -> str:
@@ -62,7 +62,7 @@ def shown(text: str) -> str:
 
 def kind_of(entry: Entry) -> str:
     """Return what an entry is, for an error."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return "a table of keys"
     if isinstance(entry, Items):
         return "a list"
@@ -94,7 +94,7 @@ def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
     """Return a list of texts, each with its line."""
     if isinstance(entry, Items):
         return tuple((text_in(item, key), item.line) for item in entry.items)
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         raise expected("a text or a list of texts", key, entry)
     return ((text_in(entry, key), entry.line),)
 
@@ -122,7 +122,7 @@ def flag_in(entry: Entry, key: str) -> bool:
 
 def json_in(entry: Entry, _key: str = "") -> Any:
     """Return any value. A bare word that JSON knows is what JSON takes it for."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return {key: json_in(value) for key, value in entry.entries.items()}
     if isinstance(entry, Items):
         return [json_in(item) for item in entry.items]
@@ -148,7 +148,7 @@ def bare_value(word: str) -> str | int | float | bool | None:
 
 def object_in(entry: Entry, key: str) -> dict[str, Any]:
     """Return a table of any keys."""
-    if not isinstance(entry, Table):
+    if not isinstance(entry, Fields):
         raise expected("a table of keys", key, entry)
     value: dict[str, Any] = json_in(entry)
     return value

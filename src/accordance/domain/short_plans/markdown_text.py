@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table, shown
+from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, shown
 from accordance.domain.short_plans.yaml_text import empty_file
 from accordance.errors import InvalidPlanFile
 
@@ -49,7 +49,7 @@ class _Item:
     below: list[_Item] = field(default_factory=list)
 
 
-def read_markdown(text: str) -> Table:
+def read_markdown(text: str) -> Fields:
     """Return the plan in a Markdown text. Raises InvalidPlanFile."""
     title, goal, items = _parts(text)
     entries: dict[str, Entry] = {}
@@ -61,7 +61,7 @@ def read_markdown(text: str) -> Table:
         entries["goal"] = goal
         lines["goal"] = goal.line
     _take_items(items, "tasks", entries, lines)
-    return Table(entries, 1, lines)
+    return Fields(entries, 1, lines)
 
 
 # -- lines
@@ -190,11 +190,11 @@ def _nest(key: str) -> str:
     return f"list several values as items below a single {key}:"
 
 
-def _task(item: _Item) -> Table:
+def _task(item: _Item) -> Fields:
     entries: dict[str, Entry] = {"title": Leaf(_title(item.text), item.line)}
     lines = {"title": item.line}
     _take_items(item.below, "parts", entries, lines)
-    return Table(entries, item.line, lines)
+    return Fields(entries, item.line, lines)
 
 
 def _key_and_value(item: _Item) -> tuple[str, Entry]:
@@ -257,7 +257,7 @@ def _object(pairs: list[tuple[str, Any]], line: int) -> dict[str, Any]:
 def _json_entry(value: Any, line: int) -> Entry:
     if isinstance(value, dict):
         entries = {key: _json_entry(item, line) for key, item in value.items()}
-        return Table(entries, line, dict.fromkeys(value, line))
+        return Fields(entries, line, dict.fromkeys(value, line))
     if isinstance(value, list):
         return Items(tuple(_json_entry(item, line) for item in value), line)
     return Leaf(value, line)
