@@ -61,7 +61,12 @@ def _fields(
     for key, part in properties.items():
         child = resolve(root, part)
         place = f"{path}.{key}"
-        yield FieldInfo(place, key in required_keys, describe(child), child)
+        yield FieldInfo(
+            path=place,
+            required=key in required_keys,
+            expected=describe(child),
+            schema=child,
+        )
 
         items = child.get("items")
         if isinstance(items, dict):

@@ -79,7 +79,12 @@ class Respell:
         word = self.spelling.canonical(written) or self.otherwise(written)
         if word is None or word == written:
             return message, []
-        repair = Repair("spelling", f"$.{self.key}", written, word)
+        repair = Repair(
+            rule="spelling",
+            path=f"$.{self.key}",
+            before=written,
+            after=word,
+        )
         return {**message, self.key: word}, [repair]
 
 
@@ -222,7 +227,14 @@ def _narrowing_rule(key: str, words: tuple[str, ...], scope: str) -> Rule:
         value = message.get(key)
         if isinstance(value, str) and value not in words:
             expected = f"{alternatives} in scope {scope}"
-            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(value)),)
+            return (
+                Violation(
+                    code="not_in_enum",
+                    path=f"$.{key}",
+                    expected=expected,
+                    actual=excerpt(value),
+                ),
+            )
         return ()
 
     in_this_scope.__doc__ = f"In scope {scope} {key} is {alternatives}."

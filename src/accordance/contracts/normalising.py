@@ -140,7 +140,14 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
             continue
         outer = {key: value for key, value in message.items() if key != wrapper}
         if _agree(outer, inner):
-            repairs.append(Repair("unwrap", render((wrapper,)), wrapper, None))
+            repairs.append(
+                Repair(
+                    rule="unwrap",
+                    path=render((wrapper,)),
+                    before=wrapper,
+                    after=None,
+                )
+            )
             return {**outer, **inner}
     return message
 
@@ -164,7 +171,14 @@ def _normal_object(
             continue
         word = spelling.canonical(written)
         if word is not None:
-            repairs.append(Repair("spelling", render((*path, key)), written, word))
+            repairs.append(
+                Repair(
+                    rule="spelling",
+                    path=render((*path, key)),
+                    before=written,
+                    after=word,
+                )
+            )
             changed[key] = word
 
     for key, child in shape.objects.items():
@@ -229,7 +243,14 @@ def _rename(
         first = present[0]
         if all(value[alias] == value[first] for alias in present):
             new_names[first] = key
-            repairs.append(Repair("rename", render((*path, first)), first, key))
+            repairs.append(
+                Repair(
+                    rule="rename",
+                    path=render((*path, first)),
+                    before=first,
+                    after=key,
+                )
+            )
     if not new_names:
         return value
 

@@ -89,11 +89,11 @@ class _Walk:
 
         text = describe(self.shown, self.root) if in_words else ""
         return Place(
-            tuple(self.path),
-            Expectation(text, self.shown, self.optional),
-            self.is_key,
-            self.is_certain,
-            self._has_type_of_a_branch(),
+            path=tuple(self.path),
+            expected=Expectation(text, self.shown, self.optional),
+            is_key=self.is_key,
+            is_certain=self.is_certain,
+            has_type=self._has_type_of_a_branch(),
         )
 
     def _has_type_of_a_branch(self) -> bool:

@@ -448,7 +448,13 @@ class Scanner:
     ) -> None:
         """Record the flaw, if it is the first."""
         if self.flaw is None:
-            self.flaw = Flaw(code, self._base + at, expected, actual, path)
+            self.flaw = Flaw(
+                code=code,
+                offset=self._base + at,
+                expected=expected,
+                actual=actual,
+                path=path,
+            )
 
 
 def _show(text: str) -> str:

@@ -308,7 +308,15 @@ class ValueReader:
     ) -> None:
         """Record a repair, here unless another offset is given."""
         place = self.at if offset is None else offset
-        self.repairs.append(Repair(rule, render(path), before, after, place))
+        self.repairs.append(
+            Repair(
+                rule=rule,
+                path=render(path),
+                before=before,
+                after=after,
+                offset=place,
+            )
+        )
 
     def refuse(
         self,

@@ -120,11 +120,11 @@ def _fields(item: BaseModel) -> dict[str, Any]:
 def _link(edge: Edge) -> Link:
     metadata = edge.metadata
     return Link(
-        edge.edge_type,
-        edge.from_task_id,
-        edge.to_task_id,
-        metadata.and_or if metadata else None,
-        metadata.group_id if metadata else None,
+        edge_type=edge.edge_type,
+        from_task_id=edge.from_task_id,
+        to_task_id=edge.to_task_id,
+        and_or=metadata.and_or if metadata else None,
+        group_id=metadata.group_id if metadata else None,
     )
 
 

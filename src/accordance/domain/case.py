@@ -80,7 +80,12 @@ class Case:
         findings = []
         for breach in self.breaches:
             if _GATE_OF_BREACH.get(breach.code, Gate.POLICY) is gate:
-                finding = Finding(gate, breach.code, breach.what, (breach.what,))
+                finding = Finding(
+                    gate=gate,
+                    code=breach.code,
+                    message=breach.what,
+                    about=(breach.what,),
+                )
                 findings.append(finding)
         return tuple(findings)
 

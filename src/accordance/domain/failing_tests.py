@@ -72,7 +72,13 @@ def failing_tests(task: TaskInput, facts: AttemptFacts) -> tuple[FailingTest, ..
 
 def _failing(test: str, command: str, text: str) -> FailingTest:
     file, line = place_in(text, test)
-    return FailingTest(test, command, telling_lines(text), file, line)
+    return FailingTest(
+        test=test,
+        command=command,
+        lines=telling_lines(text),
+        file=file,
+        line=line,
+    )
 
 
 def telling_lines(text: str, most: int = MAX_LINES) -> tuple[str, ...]:

@@ -91,7 +91,14 @@ def read_go(log: str) -> TestReport | None:
         )
         if not has_failed_test:  # it could not be built, or ended on its own
             text = texts.get(package, "")
-            results.append(TestResult(package, TestOutcome.ERROR, 0.0, text))
+            results.append(
+                TestResult(
+                    test=package,
+                    outcome=TestOutcome.ERROR,
+                    seconds=0.0,
+                    text=text,
+                )
+            )
     return _report(GO, results, _unfinished(sorted(open_packages)))
 
 
@@ -99,7 +106,12 @@ def _go_result(
     name: str, outcome: TestOutcome, event: Mapping[str, Any], texts: Mapping[str, str]
 ) -> TestResult:
     text = texts.get(name, "") if outcome is TestOutcome.FAILED else ""
-    return TestResult(name, outcome, _seconds(event.get("Elapsed")), text)
+    return TestResult(
+        test=name,
+        outcome=outcome,
+        seconds=_seconds(event.get("Elapsed")),
+        text=text,
+    )
 
 
 # -- cargo test
@@ -187,7 +199,14 @@ def read_jest(log: str, root: str = "", runner: str = JEST) -> TestReport | None
         results += [_jest_result(name, test) for test in tests]
         if not tests and file.get("status") == "failed":
             text = str(file.get("message", ""))[:_MOST_TEXT]
-            results.append(TestResult(name, TestOutcome.ERROR, 0.0, text))
+            results.append(
+                TestResult(
+                    test=name,
+                    outcome=TestOutcome.ERROR,
+                    seconds=0.0,
+                    text=text,
+                )
+            )
     return _report(runner, results)
 
 
@@ -204,7 +223,12 @@ def _jest_result(file: str, test: Mapping[str, Any]) -> TestResult:
     messages = test.get("failureMessages")
     text = "\n".join(map(str, messages)) if isinstance(messages, list) else ""
     milliseconds = _seconds(test.get("duration"))
-    return TestResult(name, outcome, milliseconds / 1000, text[:_MOST_TEXT])
+    return TestResult(
+        test=name,
+        outcome=outcome,
+        seconds=milliseconds / 1000,
+        text=text[:_MOST_TEXT],
+    )
 
 
 # -- JUnit's XML
@@ -243,7 +267,12 @@ def _junit_result(case: ET.Element) -> TestResult:
         seconds = float(case.get("time") or 0)
     except ValueError:
         seconds = 0.0
-    return TestResult(name, outcome, seconds, shown)
+    return TestResult(
+        test=name,
+        outcome=outcome,
+        seconds=seconds,
+        text=shown,
+    )
 
 
 # -- what they share

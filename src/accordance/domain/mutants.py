@@ -146,8 +146,18 @@ def _mutant(node: ast.expr, changed: ast.expr, lines: tuple[int, ...]) -> Mutant
         text = f"({text})"  # whatever it stands beside
     last_line = node.end_lineno or node.lineno
     end = node.end_col_offset or node.col_offset
-    span = Span(node.lineno, node.col_offset, last_line, end)
-    return Mutant(span, text, change, lines)
+    span = Span(
+        first_line=node.lineno,
+        first_byte=node.col_offset,
+        last_line=last_line,
+        end_byte=end,
+    )
+    return Mutant(
+        span=span,
+        text=text,
+        change=change,
+        lines=lines,
+    )
 
 
 def _short(text: str) -> str:

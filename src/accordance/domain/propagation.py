@@ -59,7 +59,14 @@ class Propagation:
             return
 
         self.changed[task] = after
-        self.moves.append(NodeMove(task, event, before, after))
+        self.moves.append(
+            NodeMove(
+                task_id=task,
+                event=event,
+                before=before,
+                after=after,
+            )
+        )
         self.to_reconsider.append(task)
 
         node = self.view.node(task)

@@ -72,7 +72,12 @@ def retry_plan(
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
     feedback = feedback_for(verdict, failing)
-    return RetryPlan(attempt + 1, verdict.step, strategy, feedback)
+    return RetryPlan(
+        attempt=attempt + 1,
+        step=verdict.step,
+        strategy=strategy,
+        tell=feedback,
+    )
 
 
 def feedback_for(

@@ -110,7 +110,12 @@ class _Run:
         for test, outcomes in self.phases.items():
             outcome = worst(outcomes)
             seconds = round(self.seconds[test], 4)
-            yield TestResult(test, outcome, seconds, self.texts.get(test, ""))
+            yield TestResult(
+                test=test,
+                outcome=outcome,
+                seconds=seconds,
+                text=self.texts.get(test, ""),
+            )
 
 
 def read_stream(lines: Iterable[bytes]) -> TestReport | None:

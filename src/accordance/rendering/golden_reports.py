@@ -95,12 +95,12 @@ class _Case(Closed):
 
     def result(self) -> CaseResult:
         return CaseResult(
-            self.id,
-            self.level,
-            self.agent,
-            self.status,
-            tuple(self.problems),
-            self.metrics,
+            id=self.id,
+            level=self.level,
+            agent=self.agent,
+            status=self.status,
+            problems=tuple(self.problems),
+            metrics=self.metrics,
         )
 
 

@@ -48,7 +48,13 @@ def draw_svg(
     """
     outline = outline_of(graph, fold, depth)
     layout = layout_of(outline)
-    picture = _Picture(graph, labels, states, outline, layout)
+    picture = _Picture(
+        graph=graph,
+        labels=labels,
+        states=states,
+        outline=outline,
+        layout=layout,
+    )
     legend = Legend.of(picture.states_shown, picture.ties, picture.words)
     width = max(layout.width, legend.least_width)
     placed = legend.placed(MARGIN, layout.height, width - 2 * MARGIN)

@@ -182,7 +182,12 @@ def tests_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def _unsafe_test(path: str, root: str, actual: str) -> Violation:
     expected = f"a path relative to the {root}"
-    return Violation("unsafe_path", path, expected, excerpt(actual))
+    return Violation(
+        code="unsafe_path",
+        path=path,
+        expected=expected,
+        actual=excerpt(actual),
+    )
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:

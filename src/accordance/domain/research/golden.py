@@ -189,7 +189,13 @@ def _case(entry: GoldenEntry, registry: AgentRegistry) -> GoldenCase:
     except (UnknownAgent, InvalidComparator) as error:
         raise InvalidGolden(f"{entry.id}: {error}") from None
 
-    return GoldenCase(entry.id, agent, entry.about, request.value, tuple(expectations))
+    return GoldenCase(
+        id=entry.id,
+        agent=agent,
+        about=entry.about,
+        request=request.value,
+        expectations=tuple(expectations),
+    )
 
 
 def _expectation(where: str, written: object) -> GoldenExpectation:

@@ -147,7 +147,12 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
         is_name = isinstance(name, str) and bool(name.strip())
         if is_name and registry.find(name) is None:
             expected = registry.offer(str(name))
-            yield Violation("unknown_agent", f"$.{key}", expected, excerpt(name))
+            yield Violation(
+                code="unknown_agent",
+                path=f"$.{key}",
+                expected=expected,
+                actual=excerpt(name),
+            )
 
     from_agent, to_agent = message.get("from_agent"), message.get("to_agent")
     if from_agent == to_agent:
@@ -156,7 +161,12 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
     sender, receiver = registry.find(from_agent), registry.find(to_agent)
     if sender is not None and sender is receiver:
         expected = f"another agent than {sender.id}"
-        yield Violation("self_handoff", "$.to_agent", expected, excerpt(to_agent))
+        yield Violation(
+            code="self_handoff",
+            path="$.to_agent",
+            expected=expected,
+            actual=excerpt(to_agent),
+        )
 
 
 def _claims(message: JsonObject, known: KnownFacts) -> Iterator[Violation]:
@@ -168,13 +178,23 @@ def _claims(message: JsonObject, known: KnownFacts) -> Iterator[Violation]:
     answer = known.answers.get(sender.id)
     if answer is None:
         expected = f"the answer of {sender.id}, to recompute the claims from"
-        yield Violation("answer_missing", "$.from_agent", expected, "none")
+        yield Violation(
+            code="answer_missing",
+            path="$.from_agent",
+            expected=expected,
+            actual="none",
+        )
         return
 
     for check in false_claims(validation, answer):
         recomputed = "false, as recomputed from the sender's answer"
         expected = f"{recomputed}, or an answer that passes this check"
-        yield Violation("false_claim", f"$.validation.{check}", expected, "true")
+        yield Violation(
+            code="false_claim",
+            path=f"$.validation.{check}",
+            expected=expected,
+            actual="true",
+        )
 
 
 def _condition(message: JsonObject) -> Iterator[Violation]:
@@ -182,7 +202,12 @@ def _condition(message: JsonObject) -> Iterator[Violation]:
         _read_condition(message)
     except InvalidComparator as error:
         actual = excerpt(message["condition"])
-        yield Violation("bad_condition", "$.condition", str(error), actual)
+        yield Violation(
+            code="bad_condition",
+            path="$.condition",
+            expected=str(error),
+            actual=actual,
+        )
 
 
 def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:

@@ -67,7 +67,12 @@ def distribution(answer: JsonObject) -> Distribution:
 
     lowest = min(scores, default=0.0)
     highest = max(scores, default=0.0)
-    return Distribution(len(scores), lowest, highest, selected)
+    return Distribution(
+        count=len(scores),
+        lowest=lowest,
+        highest=highest,
+        selected=selected,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,13 @@ def _remarks_on_tests(
     for test in failing[:MAX_TESTS]:
         reason = f": {test.why}" if test.why else ""
         text = f"{test.test} failed{reason}"
-        yield Remark(finding, text, test.file, test.line, test.lines)
+        yield Remark(
+            finding=finding,
+            text=text,
+            file=test.file,
+            line=test.line,
+            details=test.lines,
+        )
     others = len(failing) - MAX_TESTS
     if others > 0:
         yield Remark(finding, f"{others} more tests failed: {finding.message}")

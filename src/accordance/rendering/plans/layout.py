@@ -115,9 +115,22 @@ def _boxes(frames: Mapping[str, Frame], outline: Outline) -> dict[str, Box]:
         x, y = corners[task]
         inner = frames.get(task)
         if inner is None:
-            boxes[task] = Box(task, x, y, BOX_WIDTH, BOX_HEIGHT)
+            boxes[task] = Box(
+                task=task,
+                x=x,
+                y=y,
+                width=BOX_WIDTH,
+                height=BOX_HEIGHT,
+            )
         else:
-            boxes[task] = Box(task, x, y, inner.width, inner.height, inner.left)
+            boxes[task] = Box(
+                task=task,
+                x=x,
+                y=y,
+                width=inner.width,
+                height=inner.height,
+                inset=inner.left,
+            )
     return boxes
 
 
