@@ -99,7 +99,9 @@ async def stream_async(
 
 
 def _model(model: Model[Any] | str) -> Model[Any]:
-    return infer_model(model) if isinstance(model, str) else model
+    if isinstance(model, str):
+        return infer_model(model)
+    return model
 
 
 def _translated(messages: Sequence[Message]) -> list[ModelMessage]:

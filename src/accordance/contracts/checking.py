@@ -290,7 +290,9 @@ def _upgrade_failed(
 
 def _text(raw: bytes | str) -> bytes | str:
     """The raw message in a form that pydantic takes, which knows no memory views."""
-    return raw if isinstance(raw, str) else bytes(raw)
+    if isinstance(raw, str):
+        return raw
+    return bytes(raw)
 
 
 def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:

@@ -243,7 +243,9 @@ def _pydantic_words(details: ErrorDetails) -> str:
     if match is None:
         return text[:1].lower() + text[1:]
     verb, rest = match.groups()
-    return rest if verb == "be" else f"with {rest}"
+    if verb == "be":
+        return rest
+    return f"with {rest}"
 
 
 def _fix(place: Place, where: str, value: object) -> Fix | None:
@@ -283,4 +285,6 @@ def _has_type_of(value: object, words: list[object]) -> bool:
 
 
 def _is_empty(value: object) -> bool:
-    return is_blank(value) if isinstance(value, str) else not value
+    if isinstance(value, str):
+        return is_blank(value)
+    return not value

@@ -64,7 +64,9 @@ class _NotNull:
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         schema = handler(source)
-        return schema["schema"] if schema["type"] == "nullable" else schema
+        if schema["type"] == "nullable":
+            return schema["schema"]
+        return schema
 
 
 NotNull: Final = _NotNull()

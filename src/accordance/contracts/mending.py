@@ -50,7 +50,9 @@ def _as_word(words: Sequence[object], value: object) -> tuple[object] | None:
 
 
 def _as_boolean(value: object) -> tuple[object] | None:
-    return _BOOLEANS.get(value) if isinstance(value, str) else None
+    if isinstance(value, str):
+        return _BOOLEANS.get(value)
+    return None
 
 
 def _as_number(schema: JsonObject, value: object) -> tuple[object] | None:
@@ -60,7 +62,9 @@ def _as_number(schema: JsonObject, value: object) -> tuple[object] | None:
         return None
     if number.is_integer():
         return (int(number),)
-    return (number,) if schema.get("type") == "number" else None
+    if schema.get("type") == "number":
+        return (number,)
+    return None
 
 
 def _number_in(value: object) -> float | None:
@@ -68,7 +72,9 @@ def _number_in(value: object) -> float | None:
         return value
     if not isinstance(value, str) or len(value) > _LONGEST_NUMBER:
         return None
-    return float(value) if _NUMBER.fullmatch(value) else None
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    return None
 
 
 def _lies_in_range(schema: JsonObject, number: float) -> bool:

@@ -60,7 +60,9 @@ def normal_pattern(pattern: str) -> str:
         raise InvalidPattern(
             f"{pattern!r} is not a pattern relative to the repository root"
         )
-    return f"{path}/" if pattern.endswith("/") else path
+    if pattern.endswith("/"):
+        return f"{path}/"
+    return path
 
 
 def folded(path: str) -> str:
@@ -164,7 +166,9 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.path}: {self.rule}"
-        return f"{text} by {self.pattern}" if self.pattern else text
+        if self.pattern:
+            return f"{text} by {self.pattern}"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,9 @@ class Pins:
     def rule(self, path: str) -> Ruling:
         """The rule that decides about a path."""
         normal = normal_path(path)
-        return "unsafe_path" if normal is None else self.rule_of_normal(normal)
+        if normal is None:
+            return "unsafe_path"
+        return self.rule_of_normal(normal)
 
     def rule_of_normal(self, normal: str) -> Ruling:
         """The rule that decides about a path that is known to be normal."""

@@ -95,7 +95,9 @@ class Registry:
         """The contract of a name or a model, or itself. Raises UnknownContract."""
         if isinstance(contract, str):
             return self.get(contract)
-        return contract if isinstance(contract, Contract) else contract_of(contract)
+        if isinstance(contract, Contract):
+            return contract
+        return contract_of(contract)
 
     def get(self, name: str) -> AnyContract:
         """The contract of a version, short name or scope. Raises UnknownContract."""

@@ -35,7 +35,9 @@ def respelling(words: Iterable[object], written: str) -> tuple[object] | None:
         return None
     wanted = _loose(written)
     meant = [word for word in words if _loose_word(_as_text(word)) == wanted]
-    return (meant[0],) if len(meant) == 1 else None
+    if len(meant) == 1:
+        return (meant[0],)
+    return None
 
 
 def _loose(text: str) -> str:
@@ -47,4 +49,6 @@ _loose_word: Final = lru_cache(maxsize=1024)(_loose)  # contracts repeat their w
 
 def _as_text(word: object) -> str:
     """A word as it may have been quoted, if it is no text: true, 1."""
-    return word if isinstance(word, str) else json.dumps(word, default=str)
+    if isinstance(word, str):
+        return word
+    return json.dumps(word, default=str)

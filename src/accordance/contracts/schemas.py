@@ -154,7 +154,9 @@ def _identified(schema: JsonObject, contract: Contract[Any]) -> JsonObject:
 
 def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
     names = ", ".join(rule.__name__ for rule in contract.rules)
-    return (f"$: the rules across fields ({names})",) if names else ()
+    if names:
+        return (f"$: the rules across fields ({names})",)
+    return ()
 
 
 def _homes(contract: Contract[Any]) -> dict[str, str]:

@@ -272,7 +272,9 @@ class ValueReader:
             return self.following("\n", at)
         if self.text.startswith("/*", at):
             end = self.following("*/", at + 2)
-            return at if end == len(self.text) else end + 2
+            if end == len(self.text):
+                return at
+            return end + 2
         match = _BLANK.match(self.text, at)
         return match.end() if match else at
 

@@ -194,7 +194,9 @@ def _is_brief(items: Collection[object]) -> bool:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def _shorten(text: str, limit: int) -> str:

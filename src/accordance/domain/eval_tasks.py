@@ -167,7 +167,9 @@ def reported_id(name: str) -> str:
     if match is None:
         return name
     test, place = match.groups()
-    return place if place.endswith(f".{test}") else f"{place}.{test}"
+    if place.endswith(f".{test}"):
+        return place
+    return f"{place}.{test}"
 
 
 def _pytest_on(test_patch: str) -> str:

@@ -53,7 +53,9 @@ class FailingTest:
         for line in self.lines:
             if line.startswith("E "):
                 return line[1:].strip()
-        return self.lines[-1].strip() if self.lines else ""
+        if self.lines:
+            return self.lines[-1].strip()
+        return ""
 
 
 def failing_tests(task: TaskInput, facts: AttemptFacts) -> tuple[FailingTest, ...]:

@@ -183,7 +183,9 @@ class Filter:
     def only_plan(self) -> str | None:
         """The plan that every item belongs to, if the filter names a single plan."""
         plans = self.wanted(Word.PLAN)
-        return plans[0] if len(plans) == 1 else None
+        if len(plans) == 1:
+            return plans[0]
+        return None
 
 
 def parse_filter(text: str, subject: Subject) -> Filter:
@@ -295,7 +297,9 @@ def _time(word: Word, value: str) -> str:
 
 def _short(value: str) -> str:
     """Enough of a value to know it again."""
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    if len(value) <= _SHOWN:
+        return value
+    return f"{value[:_SHOWN]}..."
 
 
 def _refuse_second_times(terms: list[Term]) -> None:

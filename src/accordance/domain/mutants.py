@@ -161,7 +161,9 @@ def _mutant(node: ast.expr, changed: ast.expr, lines: tuple[int, ...]) -> Mutant
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[:_MOST_SHOWN]}..."
 
 
 def _changed(node: ast.expr, *, is_returned: bool) -> Iterator[ast.expr]:

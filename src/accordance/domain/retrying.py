@@ -111,7 +111,9 @@ def _failures_within(failing: Sequence[FailingTest], room: int) -> str:
         if size > room:
             break
         shown = longer
-    return f"{fenced(_FAILURES, shown)}\n" if shown else ""
+    if shown:
+        return f"{fenced(_FAILURES, shown)}\n"
+    return ""
 
 
 def _failure_lines(failing: Sequence[FailingTest]) -> Iterator[str]:

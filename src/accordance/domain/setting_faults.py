@@ -195,7 +195,9 @@ def _inside(schema: Schema, step: PathStep) -> Schema | None:
 def _only_member(schema: Schema) -> Schema | None:
     """Return the only thing a value can be, if it has no choice."""
     members = _members(schema)
-    return members[0] if len(members) == 1 else None
+    if len(members) == 1:
+        return members[0]
+    return None
 
 
 def _members(schema: Schema) -> list[Schema]:
@@ -241,7 +243,9 @@ def _place(path: tuple[PathStep, ...], schema: Schema) -> str:
     if _is_list_of_tables(schema):
         return f"[{_header(path)}]"
     *above, key = path
-    return f"{_header(tuple(above))} {key}" if above else str(key)
+    if above:
+        return f"{_header(tuple(above))} {key}"
+    return str(key)
 
 
 def _header(path: tuple[PathStep, ...]) -> str:

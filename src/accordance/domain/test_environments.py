@@ -275,7 +275,9 @@ class _Project:
     @property
     def target(self) -> str:
         """The project with its extras, as pip expects it."""
-        return f".[{','.join(self.extras)}]" if self.extras else "."
+        if self.extras:
+            return f".[{','.join(self.extras)}]"
+        return "."
 
     @classmethod
     def of(cls, files: Mapping[str, str]) -> _Project:

@@ -211,7 +211,9 @@ def _module_called(words: Sequence[str]) -> str:
     while rest:
         word = rest.pop(0)
         if word == "-m":
-            return rest[0] if rest and rest[0] in _MODULES else ""
+            if rest and rest[0] in _MODULES:
+                return rest[0]
+            return ""
         if word in _WITH_A_VALUE and rest:
             rest.pop(0)
         elif not word.startswith("-"):

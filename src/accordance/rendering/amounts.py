@@ -22,7 +22,9 @@ def duration_text(seconds: float) -> str:
         return f"{hours} h {rest // _MINUTE:02d} min"
     days, rest = divmod(whole, _DAY)
     hours = rest // _HOUR
-    return f"{days} d {hours} h" if hours else f"{days} d"
+    if hours:
+        return f"{days} d {hours} h"
+    return f"{days} d"
 
 
 def spending_text(
@@ -37,4 +39,6 @@ def spending_text(
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 task`, `2 tasks`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    if number == 1:
+        return f"{number:,} {noun}"
+    return f"{number:,} {noun}s"

@@ -43,9 +43,13 @@ def duration(seconds: float) -> str:
     if whole < _DAY:
         hours, rest = divmod(whole, _HOUR)
         minutes = rest // _MINUTE
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+        if minutes:
+            return f"{hours} h {minutes} min"
+        return f"{hours} h"
     days = whole // _DAY
-    return f"{days} day" if days == 1 else f"{days} days"
+    if days == 1:
+        return f"{days} day"
+    return f"{days} days"
 
 
 def _seconds(start: str, end: str) -> float:

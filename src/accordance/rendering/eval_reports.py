@@ -48,12 +48,16 @@ def seconds_text(seconds: float | None) -> str:
 
 def cost_text(cost: float | None) -> str:
     """Return a sum of money for people."""
-    return _UNKNOWN if cost is None else f"${cost:.4f}"
+    if cost is None:
+        return _UNKNOWN
+    return f"${cost:.4f}"
 
 
 def percent(share: float | None) -> str:
     """Return a share for people."""
-    return _UNKNOWN if share is None else f"{share:.1%}"
+    if share is None:
+        return _UNKNOWN
+    return f"{share:.1%}"
 
 
 # -- text

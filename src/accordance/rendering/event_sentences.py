@@ -34,7 +34,9 @@ class Happening:
     def text(self, key: str) -> str:
         """Return a text of the payload, in a line that is not too long."""
         value = self.payload.get(key)
-        return "" if value is None else _shortened(str(value))
+        if value is None:
+            return ""
+        return _shortened(str(value))
 
     @property
     def nth(self) -> str:
@@ -42,7 +44,9 @@ class Happening:
         number = "an attempt" if self.attempt is None else f"attempt {self.attempt}"
         if self.is_review:
             number = f"the review of {number}"
-        return f"{number} by {_shortened(self.who)}" if self.who else number
+        if self.who:
+            return f"{number} by {_shortened(self.who)}"
+        return number
 
     @property
     def by(self) -> str:
@@ -62,7 +66,9 @@ def sentence(event: Happening) -> str:
 
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    if len(line) <= _LONGEST:
+        return line
+    return f"{line[:_LONGEST]}…"
 
 
 def _plain(clause: str) -> Clause:
@@ -83,7 +89,9 @@ def _unknown(event: Happening) -> str:
 
 
 def _because(clause: str, reason: str) -> str:
-    return f"{clause}: {reason}" if reason else clause
+    if reason:
+        return f"{clause}: {reason}"
+    return clause
 
 
 # -- clauses with details
@@ -99,7 +107,9 @@ def _verdict(event: Happening) -> str:
     what = f"{event.nth} ended {outcome}"
     if code and event.why:
         return f"{what}, {with_code(code, _shortened(event.why))}"
-    return f"{what}, {code}" if code else what
+    if code:
+        return f"{what}, {code}"
+    return what
 
 
 def _message(event: Happening) -> str:

@@ -161,7 +161,9 @@ class _Picture:
         return f'<g class="{" ".join(classes)}"><title>{xml_text(title)}</title>'
 
     def _state(self, task: str) -> State:
-        return State.PENDING if self.states is None else self.states[task]
+        if self.states is None:
+            return State.PENDING
+        return self.states[task]
 
     def _frame(self, box: Box) -> str:
         text_left = box.x + box.inset  # right of the arrows in it
@@ -245,7 +247,9 @@ def _rect(box: Box, radius: int) -> str:
 
 
 def _note(x: int, y: int, text: str) -> str:
-    return f'<text class="n" x="{x}" y="{y}">{text}</text>' if text else ""
+    if text:
+        return f'<text class="n" x="{x}" y="{y}">{text}</text>'
+    return ""
 
 
 def _path(route: ArrowRoute) -> str:

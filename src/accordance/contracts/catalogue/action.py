@@ -235,7 +235,9 @@ def _moved(path: str, hint: str, folder: str) -> Fix | None:
     """Return the fix that keeps the file name and puts it into the folder."""
     name = hint.rstrip("/").rpartition("/")[2]
     inside = folder + name
-    return Fix(path, inside) if _lies_under(inside, folder) else None
+    if _lies_under(inside, folder):
+        return Fix(path, inside)
+    return None
 
 
 def _lies_under(path: str, folder: str) -> bool:

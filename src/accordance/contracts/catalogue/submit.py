@@ -71,7 +71,9 @@ _TEXT: Final = frozenset((str,))
 
 def _upper_case(written: str) -> str | None:
     """Return a text that looks like a code in upper case; None for any other text."""
-    return written.upper() if _CODE.fullmatch(written) else None
+    if _CODE.fullmatch(written):
+        return written.upper()
+    return None
 
 
 SPELLED_REASON: Final = Respell(

@@ -274,7 +274,9 @@ def _texts(part: JsonObject, key: str) -> list[str]:
     items = part.get(key)
     if not isinstance(items, list):
         return []
-    return items if all(isinstance(item, str) for item in items) else []
+    if all(isinstance(item, str) for item in items):
+        return items
+    return []
 
 
 TASK: Final = Contract(

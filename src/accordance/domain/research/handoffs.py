@@ -86,7 +86,9 @@ class KnownFacts:
     def answer_of(self, name: object) -> JsonObject | None:
         """Return the answer of an agent, by any of its names."""
         agent = self.registry.find(name)
-        return self.answers.get(agent.id) if agent else None
+        if agent:
+            return self.answers.get(agent.id)
+        return None
 
 
 def answers_by_agent(

@@ -139,7 +139,9 @@ def provenance_completeness(
 
 def _count(value: object, profile: Profile) -> int:
     if profile == "seed":
-        return len(value) if isinstance(value, str | list | dict) else 0
+        if isinstance(value, str | list | dict):
+            return len(value)
+        return 0
     if not isinstance(value, list):
         return 0
     return sum(_says_something(item) for item in value)

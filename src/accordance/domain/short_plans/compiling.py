@@ -127,7 +127,9 @@ def _add_check(
 def _id_of(draft: _Draft, task: ShortTask) -> str:
     name = task.id or task.title
     if task.changes_code:
-        return name if is_uuid(name) else code_task_id(draft.plan_id, name)
+        if is_uuid(name):
+            return name
+        return code_task_id(draft.plan_id, name)
     return task.id or task_id(draft.plan_id, task.title)
 
 

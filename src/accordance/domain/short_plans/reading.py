@@ -112,7 +112,9 @@ def _task_of(entry: Fields, title: str) -> ShortTask:
 def _structured(entry: Fields) -> dict[str, Any]:
     """Return the inputs of a task, if there are any."""
     inputs = entry.entries.get("inputs")
-    return {} if inputs is None else {"inputs": _inputs(inputs)}
+    if inputs is None:
+        return {}
+    return {"inputs": _inputs(inputs)}
 
 
 def _refuse_code_keys(task: ShortTask, entry: Fields) -> None:

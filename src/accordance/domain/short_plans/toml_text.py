@@ -35,7 +35,9 @@ def read_toml_plan(text: str) -> Fields:
         raise empty_file()
 
     entry = _entry(tables, (), lines_in(text))
-    return Fields(entry.entries, 1, entry.lines) if isinstance(entry, Fields) else entry
+    if isinstance(entry, Fields):
+        return Fields(entry.entries, 1, entry.lines)
+    return entry
 
 
 def _entry(value: Any, path: Path, lines: Mapping[Path, int]) -> Any:
@@ -84,7 +86,9 @@ class _Lines:
         self.lines[path] = line
 
     def _inside(self, path: Path) -> Path:
-        return (*path, self.last[path]) if path in self.last else path
+        if path in self.last:
+            return (*path, self.last[path])
+        return path
 
 
 def lines_in(text: str) -> Mapping[Path, int]:
@@ -117,7 +121,9 @@ def _left_open(value: str) -> str:
     """Return the quotes of a text that goes on in the next line, if any."""
     beginning = value.strip()[:3]
     is_long = beginning in _QUOTES
-    return beginning if is_long and value.count(beginning) % 2 else ""
+    if is_long and value.count(beginning) % 2:
+        return beginning
+    return ""
 
 
 def _brackets(line: str) -> int:

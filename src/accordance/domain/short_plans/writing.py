@@ -106,4 +106,6 @@ def _plain_input(need: ShortInput) -> Any:
         if value == _INPUT_DEFAULTS.get(key, _NOTHING):
             continue
         plain[key] = list(value) if isinstance(value, tuple) else value
-    return need.name if list(plain) == ["name"] else plain
+    if list(plain) == ["name"]:
+        return need.name
+    return plain

@@ -99,7 +99,9 @@ class Frame:
             return _room_for(len(arrows)) + _TIP
         if index == 0:
             return self.border // 2
-        return self.border if index == len(self.rows) else GAP
+        if index == len(self.rows):
+            return self.border
+        return GAP
 
     def use_gutter(self, source: str) -> None:
         """Let the arrows of a source run beside the rows."""
@@ -127,7 +129,9 @@ def _lane(number: int) -> int:
 
 
 def _room_for(arrows: int) -> int:
-    return _LANE * (1 + min(arrows, _MAX_LANES)) if arrows else 0
+    if arrows:
+        return _LANE * (1 + min(arrows, _MAX_LANES))
+    return 0
 
 
 class _Size(NamedTuple):
