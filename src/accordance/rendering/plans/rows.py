@@ -60,8 +60,9 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
         wished: dict[str, float] = {}
         for index, part in enumerate(row):
             above = [place[task] for task in before.get(part, ()) if task in place]
-            own = index / len(row)
-            wished[part] = sum(above) / len(above) if above else own
+            wished[part] = index / len(row)
+            if above:
+                wished[part] = sum(above) / len(above)
         sorted_row = sorted(row, key=wished.__getitem__)
         for index, part in enumerate(sorted_row):
             place[part] = index / len(row)
