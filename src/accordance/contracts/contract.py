@@ -199,7 +199,8 @@ def _check_version_field(contract: Contract[Any]) -> None:
 def _version_words(model: type[BaseModel]) -> list[str]:
     field_info = model.model_fields.get(VERSION_KEY)
     words = _literals(field_info.annotation) if field_info else ()
-    return [word for word in words if isinstance(word, str) and _NAME.fullmatch(word)]
+    texts = [word for word in words if isinstance(word, str)]
+    return [text for text in texts if _NAME.fullmatch(text)]
 
 
 def _literals(annotation: object) -> list[object]:
@@ -225,17 +226,15 @@ def _narrowing_rule(key: str, words: tuple[str, ...], scope: str) -> Rule:
 
     def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:
         value = message.get(key)
-        if isinstance(value, str) and value not in words:
-            expected = f"{alternatives} in scope {scope}"
-            return (
-                Violation(
-                    code="not_in_enum",
-                    path=f"$.{key}",
-                    expected=expected,
-                    actual=excerpt(value),
-                ),
-            )
-        return ()
+        if not isinstance(value, str) or value in words:
+            return ()
+        violation = Violation(
+            code="not_in_enum",
+            path=f"$.{key}",
+            expected=f"{alternatives} in scope {scope}",
+            actual=excerpt(value),
+        )
+        return (violation,)
 
     in_this_scope.__doc__ = f"In scope {scope} {key} is {alternatives}."
     return in_this_scope

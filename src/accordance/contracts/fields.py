@@ -64,9 +64,7 @@ class _NotNull:
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         schema = handler(source)
-        if schema["type"] == "nullable":
-            return schema["schema"]
-        return schema
+        return schema["schema"] if schema["type"] == "nullable" else schema
 
 
 NotNull: Final = _NotNull()

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.expectations import Expectation, expectation_at
-from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.jsonpath import JsonObject, Path, has_part, part_at
 from accordance.contracts.model_schemas import (
     branches_of,
     mapping,
@@ -79,7 +79,7 @@ class _Walk:
         is_missing = details["type"] == "missing"
 
         for index, step in enumerate(location):
-            is_absent = not _holds(self.value, step)
+            is_absent = not has_part(self.value, step)
             if self._choose(step):
                 continue
             if step == _KEY and is_absent:
@@ -143,7 +143,7 @@ class _Walk:
         self.optional = isinstance(step, str) and not is_required
         self.node = resolve(self.root, _child(self.node, step))
         self.shown = self.node
-        self.value = _part(self.value, step)
+        self.value = part_at(self.value, step)
         self.path.append(step)
 
 
@@ -168,18 +168,3 @@ def _child(node: JsonObject, step: str | int) -> JsonObject:
     if step in properties:
         return mapping(properties[step])
     return mapping(node.get("additionalProperties"))
-
-
-def _holds(value: object, step: str | int) -> bool:
-    if isinstance(value, dict):
-        return step in value
-    return isinstance(value, list) and isinstance(step, int) and step < len(value)
-
-
-def _part(value: object, step: str | int) -> object:
-    """The value a step below another; None where it is missing."""
-    if isinstance(value, dict):
-        return value.get(step)
-    if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return None

@@ -39,7 +39,11 @@ def printable(text: str) -> str:
     pieces: list[str] = []
     before = " "
     for char in text:
-        pieces.append(char if _is_visible(char, before) else json.dumps(char)[1:-1])
+        if _is_visible(char, before):
+            pieces.append(char)
+        else:
+            quoted = json.dumps(char)
+            pieces.append(quoted[1:-1])
         before = char
     return "".join(pieces)
 

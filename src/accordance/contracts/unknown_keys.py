@@ -33,9 +33,7 @@ def _part(value: object, step: str | int) -> object:
     """What a typed value has made of a key or an item."""
     if isinstance(step, int):
         items = value if isinstance(value, list | tuple) else ()
-        if step < len(items):
-            return items[step]
-        return _NOWHERE
+        return items[step] if step < len(items) else _NOWHERE
     if isinstance(value, Mapping):
         return value.get(step, _NOWHERE)
 

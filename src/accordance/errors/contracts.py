@@ -50,8 +50,8 @@ class ContractAlreadyRegistered(AccordanceError):
     def way_out(self) -> str:
         """Another name, or another registry."""
         return (
-            "a version is never redefined: choose a new name, or use a Registry of "
-            "its own"
+            "a version is never redefined: choose a new name, or use a separate "
+            "Registry"
         )
 
 
@@ -94,4 +94,4 @@ class NotAccepted(AccordanceError):
         """How often the model was asked, and what was wrong with its last answer."""
         count = len(self.attempts)
         attempts = "1 attempt" if count == 1 else f"{count} attempts"
-        return f"no answer was accepted in {attempts}; the last one: {self.last}"
+        return f"no answer was accepted in {attempts}; the last answer: {self.last}"

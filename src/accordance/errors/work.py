@@ -25,7 +25,7 @@ class IllegalTransition(AccordanceError):
     @property
     def text(self) -> str:
         """The event, and the state."""
-        return f"{self.event} cannot happen to a {self.what} that is {self.state}"
+        return f"{self.event} is not possible for a {self.what} that is {self.state}"
 
     @property
     def way_out(self) -> str:
@@ -139,7 +139,7 @@ class CannotWrite(AccordanceError):
     @property
     def way_out(self) -> str:
         """Another folder, or the permission to write to this folder."""
-        return "name another place, or make this one writable"
+        return "choose another place, or make this one writable"
 
 
 class NoEvidence(AccordanceError):

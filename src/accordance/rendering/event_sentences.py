@@ -144,9 +144,10 @@ def _answered(event: Happening) -> str:
 
 
 def _prompted(event: Happening) -> str:
-    executor = event.text("executor") or "the executor"
+    name = event.text("executor") or "the executor"
     model = event.text("model")
-    name = f"{executor} ({model})" if model else executor
+    if model:
+        name = f"{name} ({model})"
     return f"{name} got its prompt for {_run_name(event)}"
 
 
@@ -206,9 +207,12 @@ def _evidence_stale(event: Happening) -> str:
 
 
 def _imported(event: Happening) -> str:
+    revision = event.text("revision") or "1"
+    clause = f"revision {revision} was imported"
     nodes = event.payload.get("nodes")
-    size = f", {counted(nodes, 'node')}" if isinstance(nodes, int) else ""
-    return f"revision {event.text('revision') or '1'} was imported{size}"
+    if isinstance(nodes, int):
+        return f"{clause}, {counted(nodes, 'node')}"
+    return clause
 
 
 def _fuse_blown(event: Happening) -> str:
@@ -224,20 +228,22 @@ def _plan_written(event: Happening) -> str:
 
 
 def _cancelled(event: Happening) -> str:
+    clause = f"cancelled{event.by}"
     along = event.payload.get("along")
-    others = counted(len(along), "task") if isinstance(along, list) and along else ""
-    suffix = f", with {others} that waited for it" if others else ""
-    return f"cancelled{event.by}{suffix}"
+    if isinstance(along, list) and along:
+        others = counted(len(along), "task")
+        return f"{clause}, with {others} that waited for it"
+    return clause
 
 
 # -- the table
 
 _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.ENABLED: _plain("can begin"),
-    Event.DISABLED: _plain("can no longer begin: something that it needs is gone"),
+    Event.DISABLED: _plain("can no longer begin: it lost something that it needs"),
     Event.CLAIMED: _of_attempt("began"),
     Event.RELEASED: _with_person("was handed back"),
-    Event.LEASE_LOST: _of_attempt("was not heard of in time, so its lease ran out"),
+    Event.LEASE_LOST: _of_attempt("did not report in time, so its lease ran out"),
     Event.IDLED: _of_attempt("reports that there is nothing to do"),
     Event.PRODUCED: _of_attempt("delivered a product"),
     Event.ASKED: _of_attempt("needs documents"),
@@ -258,10 +264,10 @@ _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.GRANTED: _with_person("got another chance"),
     Event.VOUCHED: _with_person("approved as it is"),
     Event.ESCALATED: _plain("waits for a person"),
-    Event.BURIED: _plain("given up, to the dead letters"),
+    Event.BURIED: _plain("given up, now a dead letter"),
     Event.REQUEUED: _with_person("taken back from the dead letters"),
-    Event.COMPLETED: _plain("done: its parts are"),
-    Event.DROPPED: _plain("not needed any more"),
+    Event.COMPLETED: _plain("done, because its parts are"),
+    Event.DROPPED: _plain("no longer needed"),
     Event.CHOSEN: _plain("chosen again, in place of its alternative"),
 }
 _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
@@ -276,7 +282,7 @@ _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
     ),
     "PLAN_RESUMED": _with_person("the plan was resumed, and its fuses count from zero"),
     "PLAN_AMENDED": _with_person("the plan was amended"),
-    "PLAN_REBASED": _with_person("the plan's changes were put on its moved base"),
+    "PLAN_REBASED": _with_person("the plan's changes were rebased"),
     "PLAN_PAUSED": _with_person("the plan was paused"),
     "PLAN_CANCELLED": _with_person("the plan was cancelled"),
     "PLAN_ARCHIVED": _with_person("the plan was archived"),

@@ -85,7 +85,9 @@ def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
     task = action["task_id"]
     if context.task_id is not None and task != context.task_id:
         return False
-    if action.get("needs_input") is not None or action.get("error") is not None:
+    if action.get("needs_input") is not None:
+        return False
+    if action.get("error") is not None:
         return False
 
     artifact = action.get("artifact")
@@ -177,19 +179,19 @@ def artifact_keeps_to_its_folder(
 
     violations: list[Violation] = []
     name = artifact.get("name")
-    if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
-        violations.append(
-            Violation(
-                "unsafe_name",
-                path="$.artifact.name",
-                expected="a plain name, without / or ..",
-                actual=excerpt(name),
-            )
+    if isinstance(name, str) and _is_unsafe_name(name):
+        unsafe_name = Violation(
+            "unsafe_name",
+            path="$.artifact.name",
+            expected="a plain name, without / or ..",
+            actual=excerpt(name),
         )
+        violations.append(unsafe_name)
 
     hint = artifact.get("path_hint")
     if isinstance(hint, str) and hint:
-        folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
+        task = context.task_id or message.get("task_id")
+        folder = f"{ARTIFACTS}{task}/"
         if not _lies_under(hint, folder):
             path = "$.artifact.path_hint"
             is_other_tasks = hint.startswith(ARTIFACTS)

@@ -194,7 +194,9 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
     selection = _part(_part(message, "vs_metadata"), "final_selection")
     option = selection.get("option")
     options = [*_scored_options(message)]
-    if not isinstance(option, str) or is_blank(option) or not options:
+    if not isinstance(option, str) or is_blank(option):
+        return
+    if not options:
         return
 
     path = "$.vs_metadata.final_selection"
@@ -206,9 +208,13 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
             expected="one of the options in t_scores",
             actual=excerpt(option),
         )
-    elif len(scores) == 1 and _differ(selection.get("t_score"), scores[0]):
-        expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
-        t_score = excerpt(selection.get("t_score"))
+        return
+
+    score = scores[0]
+    stated = selection.get("t_score")
+    if len(scores) == 1 and _differ(stated, score):
+        expected = f"the same score as in t_scores, which is {excerpt(score)}"
+        t_score = excerpt(stated)
         yield Violation(
             "selection_score_mismatch",
             path=f"{path}.t_score",

@@ -30,6 +30,18 @@ def plan_id_of(message: JsonObject) -> object:
     return head.get("plan_id")
 
 
+def graph_in(
+    message: JsonObject,
+) -> tuple[str, list[JsonObject], list[JsonObject]] | None:
+    """Return the root, the nodes and the edges, or None unless all can be read."""
+    root = root_of(message)
+    nodes = objects_in(message, "nodes")
+    edges = objects_in(message, "edges")
+    if root is None or edges is None or not nodes:
+        return None
+    return root, nodes, edges
+
+
 def objects_in(message: JsonObject, key: str) -> list[JsonObject] | None:
     """Return the list under a key, or None unless it is a list of objects."""
     items = message.get(key)

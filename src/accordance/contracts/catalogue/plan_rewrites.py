@@ -25,9 +25,8 @@ from accordance.contracts.catalogue.plan_reading import (
     TaskId,
     and_or_of,
     ends_of,
-    objects_in,
+    graph_in,
     plan_id_of,
-    root_of,
     text_or_none,
 )
 from accordance.contracts.context import Context
@@ -41,11 +40,10 @@ def complete_under_the_root(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair | Notice]]:
     """Take out START and END, and put every node without a parent under the root."""
-    root = root_of(message)
-    nodes = objects_in(message, "nodes")
-    edges = objects_in(message, "edges")
-    if root is None or not nodes or edges is None:
+    graph = graph_in(message)
+    if graph is None:
         return message, []
+    root, nodes, edges = graph
     if not any(node.get("task_id") == root for node in nodes):
         return message, []
 
@@ -241,7 +239,8 @@ def _with_parts_of_the_root(
 
     All other edges of marks are taken out.
     """
-    if not marks and not any(outline.part_of_the_root(edge) for edge in edges):
+    has_parts_of_the_root = any(outline.part_of_the_root(edge) for edge in edges)
+    if not marks and not has_parts_of_the_root:
         return edges
 
     kept: list[JsonObject] = []
@@ -303,7 +302,9 @@ def _missing_parent_edges(
     plan_id = plan_id_of(message)
     for node in nodes:
         task = node.get("task_id")
-        if not isinstance(task, str) or task == outline.root or task in outline.parts:
+        if not isinstance(task, str) or task == outline.root:
+            continue
+        if task in outline.parts:
             continue
 
         parent = outline.group_parent.get(task)

@@ -141,7 +141,9 @@ def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
     if next_action in fitting:
         return
 
-    choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
+    choices = ", ".join(fitting)
+    if len(fitting) > 1:
+        choices = f"one of {choices}"
     yield Violation(
         "next_action_contradicts",
         path="$.next_action",

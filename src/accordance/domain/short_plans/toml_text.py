@@ -35,9 +35,7 @@ def read_toml_plan(text: str) -> Fields:
         raise empty_file()
 
     entry = _entry(tables, (), lines_in(text))
-    if isinstance(entry, Fields):
-        return Fields(entry.entries, 1, entry.lines)
-    return entry
+    return Fields(entry.entries, 1, entry.lines) if isinstance(entry, Fields) else entry
 
 
 def _entry(value: Any, path: Path, lines: Mapping[Path, int]) -> Any:
