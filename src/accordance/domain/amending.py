@@ -127,12 +127,9 @@ def _changing(
     elif state is State.DEAD_LETTER and has_other_parts:
         yield AmendmentRefusal(f"task {task} was given up", "requeue it first")
 
-    is_another_kind = (before.kind, before.is_work, before.checks) != (
-        after.kind,
-        after.is_work,
-        after.checks,
-    )
-    if is_another_kind and state is not State.DONE and _has_begun(progress):
+    is_another_kind = _identity(before) != _identity(after)
+    is_under_way = state is not State.DONE and _has_begun(progress)
+    if is_another_kind and is_under_way:
         yield AmendmentRefusal(
             f"task {task} has begun as {_kind(before)} and cannot become"
             f" {_kind(after)}",
@@ -142,6 +139,11 @@ def _changing(
 
 def _shape(node: PlanNode) -> tuple[str, frozenset[str]]:
     return node.combine, frozenset(node.parts)
+
+
+def _identity(node: PlanNode) -> tuple[str, bool, str | None]:
+    """What a task cannot change any more once it has begun."""
+    return node.kind, node.is_work, node.checks
 
 
 def _kind(node: PlanNode) -> str:
@@ -159,10 +161,12 @@ def _moving(
     is_with_same_goals = set(before.parents) == set(after.parents)
     if is_with_same_goals and before.checks == after.checks:
         return
-    at = amendment.plan.at
     family = [after.task_id, *before.parents, *after.parents]
-    family += [task for task in (before.checks, after.checks) if task is not None]
-    passed_over = [task for task in family if task in at and not at[task].active]
+    for product in (before.checks, after.checks):
+        if product is not None:
+            family.append(product)
+    unused = _unused(amendment.plan.at)
+    passed_over = [task for task in family if task in unused]
     if passed_over:
         yield AmendmentRefusal(
             f"task {after.task_id} cannot move: {passed_over[0]} is not in use",
@@ -190,7 +194,7 @@ def _choosing(
         )
     elif len(remaining) > 1 and not kept_now:
         yield AmendmentRefusal(
-            f"task {after.task_id} is an alternative and stays it",
+            f"task {after.task_id} must remain an alternative",
             "cancel the alternatives that are not wanted",
         )
 
@@ -199,7 +203,7 @@ def _choosing(
         if is_removed and amendment.plan.at[rival].active:
             yield AmendmentRefusal(
                 f"task {rival} is the chosen alternative and cannot be removed",
-                f"keep {rival} and cancel it: the next one takes its place",
+                f"keep {rival} and cancel it: the next alternative takes its place",
             )
 
 
@@ -246,19 +250,20 @@ def _passed_over(amendment: Amendment) -> frozenset[str]:
     graph = amendment.graph
     at = amendment.plan.at
     new = [graph[task] for task in graph if task not in at]
-    inactive = {task for task in graph if task in at and not at[task].active}
-    inactive |= {node.task_id for node in new if _waits_for_turn(node, at)}
+    inactive = {*_unused(at)}
+    inactive.update(node.task_id for node in new if _waits_for_turn(node, at))
 
-    has_grown = True
-    while has_grown:
-        followers = {
-            node.task_id
-            for node in new
-            if node.task_id not in inactive and _follows_unused(node, inactive)
-        }
-        inactive |= followers
-        has_grown = bool(followers)
-    return frozenset(node.task_id for node in new if node.task_id in inactive)
+    size = 0
+    while len(inactive) > size:
+        size = len(inactive)
+        followers = [node.task_id for node in new if _follows_unused(node, inactive)]
+        inactive.update(followers)
+    return frozenset(inactive.difference(at))
+
+
+def _unused(at: Mapping[str, NodeProgress]) -> frozenset[str]:
+    """Return the tasks that are not in use."""
+    return frozenset(task for task, progress in at.items() if not progress.active)
 
 
 def _waits_for_turn(node: PlanNode, at: Mapping[str, NodeProgress]) -> bool:
@@ -291,8 +296,10 @@ def _is_unneeded(plan: PlanInMemory, task: str) -> bool:
     node = plan.node(task)
     if any(plan.at[rival].state is State.DONE for rival in node.rivals):
         return True
-    above = [node.checks] if node.checks is not None else list(node.parents)
-    return bool(above) and all(plan.at[goal].excused for goal in above)
+    if node.checks is not None:
+        return plan.at[node.checks].excused
+    is_part = bool(node.parents)
+    return is_part and all(plan.at[goal].excused for goal in node.parents)
 
 
 def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:
@@ -302,11 +309,13 @@ def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:
     propagation = Propagation(plan)
     for task, node in plan.graph.nodes.items():
         is_new = task not in old.at
-        is_affected = is_new or plan.at[task] != old.at[task] or node != old.graph[task]
-        if is_affected:
-            propagation.to_reconsider.append(task)
         if is_new:
+            propagation.to_reconsider.append(task)
             continue
+        has_other_links = node != old.graph[task]
+        if has_other_links or plan.at[task] != old.at[task]:
+            propagation.to_reconsider.append(task)
+
         state = plan.at[task].state
         if state is State.IN_PROGRESS and task in changed:
             propagation.apply_event(task, Event.RELEASED)

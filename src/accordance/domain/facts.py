@@ -19,7 +19,7 @@ from typing import Final
 
 from accordance.domain.left_out import LeftOut
 from accordance.domain.mutation_check import MutationCheck
-from accordance.domain.test_results import TestOutcome, TestReport
+from accordance.domain.test_results import TestOutcome, TestReport, TestResult
 
 
 class EntryKind(StrEnum):
@@ -250,6 +250,25 @@ class CommandRun:
     def passed(self) -> bool:
         """Whether it ran to its own end and exited with 0."""
         return self.ending is Ending.EXITED and self.exit_code == 0
+
+    @property
+    def results(self) -> tuple[TestResult, ...]:
+        """The tests that it reports."""
+        if self.report is None:
+            return ()
+        return self.report.results
+
+    @property
+    def failed_tests(self) -> tuple[str, ...]:
+        """The tests that it reports as failed."""
+        return tuple(result.test for result in self.results if result.failed)
+
+    @property
+    def sound_report(self) -> TestReport | None:
+        """Its report, if it has a report that can be relied on."""
+        if self.report is not None and self.report.is_sound:
+            return self.report
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,12 +63,14 @@ def failing_tests(task: TaskInput, facts: AttemptFacts) -> tuple[FailingTest, ..
     excused = excused_failures(task, facts)
     failing: dict[str, FailingTest] = {}
     for run in facts.runs:
-        results = () if run.report is None else run.report.failed
-        for result in results:
-            if result.test not in excused and result.test not in failing:
-                is_explained = len(failing) < MAX_EXPLAINED
-                text = result.text if is_explained else ""
-                failing[result.test] = _failing(result.test, run.command, text)
+        for result in run.results:
+            test = result.test
+            is_known = test in excused or test in failing
+            if not result.failed or is_known:
+                continue
+            is_explained = len(failing) < MAX_EXPLAINED
+            text = result.text if is_explained else ""
+            failing[test] = _failing(test, run.command, text)
     return tuple(failing.values())
 
 
@@ -109,12 +111,14 @@ def place_in(text: str, test: str) -> tuple[str, int | None]:
     named = file_of(test)
     names_a_file = named != test or "/" in test  # else it may be a module
     is_inside = names_a_file and _is_relative_file(named)
-    place: tuple[str, int | None] = (named if is_inside else "", None)
+    test_file = named if is_inside else ""
+    test_line = None
     for file, line in _places(text):
         own_file = _own_file(file, test)
         if own_file:
-            place = (own_file, line)
-    return place
+            test_file = own_file
+            test_line = line
+    return test_file, test_line
 
 
 def _places(text: str) -> Iterator[tuple[str, int]]:
