@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from accordance.cli.check_output import print_results
 from accordance.cli.checked_file import Checked
 from accordance.contracts.codes import CODES
 from accordance.contracts.printable import printable, printable_lines
@@ -22,8 +23,6 @@ from accordance.rendering.annotations import github_annotation, sarif_document
 
 def as_text(results: Iterable[Checked]) -> bool:
     """For people."""
-    from accordance.cli.text import print_results
-
     return print_results(results)
 
 

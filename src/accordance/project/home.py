@@ -106,6 +106,10 @@ class Home:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path))
 
+    def repository(self) -> Path:
+        """Return the repository that tasks change. Raises InvalidSettings."""
+        return (self.root / self.settings().workspace.repo).resolve()
+
 
 def _last_number(folder: Path, name: str) -> int:
     """Return the highest number of the folders NAME-NUMBER, or 0 if there is none."""

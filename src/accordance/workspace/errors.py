@@ -22,9 +22,12 @@ AccordanceError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from accordance.domain.facts import IsolationProbe
 from accordance.errors import AccordanceError, Category
+
+if TYPE_CHECKING:
+    from accordance.domain.facts import IsolationProbe
 
 _MAX_OUTPUT = 500
 
