@@ -22,7 +22,8 @@ from accordance.cli.plan_import import (
 )
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Rejected
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 if TYPE_CHECKING:
     from accordance.domain.short_plans.file_names import PlanFormat

@@ -11,7 +11,7 @@ from accordance.cli.spent import spent_text
 from accordance.cli.task_output import print_indented, requirement_lines
 from accordance.domain.findings import with_code
 from accordance.domain.vocabulary import STATES, WAITING
-from accordance.rendering.amounts import duration_text
+from accordance.rendering.durations import duration_text
 
 if TYPE_CHECKING:
     from accordance.service.views.questions import QuestionView
