@@ -95,7 +95,7 @@ def _wrong_rebase(tx: Transaction, message: MessageRecord) -> Iterator[str]:
 def _is_same_product(tx: Transaction, message: MessageRecord, approved: str) -> bool:
     """Whether a rebased change has the content that was approved.
 
-    One that was overtaken again has no product; its own rebase is compared then.
+    A change that was overtaken again has no product; its own rebase is compared then.
     """
     products = tx.find(ArtifactRecord, task_id=message.subject, attempt=message.attempt)
     if not products:

@@ -22,7 +22,7 @@ _NAMED: Final = 3  # wrong numbers that are named; the others follow from them
 
 
 def verify_number(entry: ChainEntry, findings: AuditFindings) -> None:
-    """Hold the number of an event against the one before it in its chain."""
+    """Hold the number of an event against that of the event before it in its chain."""
     if not isinstance(entry.number, int):
         findings.broken(f"event {entry.seq} ({entry.kind}) has no number")
         return

@@ -1,4 +1,4 @@
-"""Answering questions: what a person has written, a menu, one answer or many."""
+"""Answering questions: what a person has written, a menu, a single answer or many."""
 
 from __future__ import annotations
 

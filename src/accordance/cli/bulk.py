@@ -24,7 +24,7 @@ _SHOWN: Final = 20  # things that a preview names
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Which things a command acts on, where it is not a single one."""
+    """Which things a command acts on, where there are several."""
 
     wanted: str = ""
     dry_run: bool = False
@@ -125,7 +125,7 @@ def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
 
 
 def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
-    """Let a person confirm. Raises Failure if nobody can, or they do not."""
+    """Let a person confirm. Raises Failure if there is no person, or they refuse."""
     if as_json or not is_on_terminal():
         raise Failure(
             f"this would {verb} {len(preview.items)}; nothing was changed;"

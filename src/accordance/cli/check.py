@@ -64,7 +64,7 @@ def command(
 ) -> int:
     """Check messages in FILEs (- is standard input) against their contract.
 
-    Exit code 0: all are accepted; 1: at least one is rejected; 5: a file or contract
+    Exit code 0: all are accepted; 1: any is rejected; 5: a file or contract
     does not exist; 2: any other error.
     """
     if contract and scope:

@@ -17,7 +17,7 @@ _INDENT = "  "
 
 
 def contract_page(contract: Contract[Any]) -> Group:
-    """Everything a contract demands, on one page."""
+    """Everything a contract demands, on a page."""
     title = contract.scope or contract.version
     return Group(
         Text.assemble((title, "bold cyan"), f"  {contract.about}"),

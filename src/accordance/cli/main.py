@@ -165,7 +165,7 @@ def app() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line and exit. Every error is one line on standard error."""
+    """Run the command line and exit. Every error is a line on standard error."""
     gc.set_threshold(*_GC_THRESHOLDS)
     # otherwise pydantic reads the entry points of every installed package
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

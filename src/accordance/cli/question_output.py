@@ -74,6 +74,6 @@ def _written(choice: ChoiceView) -> str:
 def _print_answer(question: AskedView) -> None:
     answer = dict(question.answer or {})
     by = answer.pop("by", None)
-    said = ", ".join(f"{name}: {value}" for name, value in answer.items())
+    answered = ", ".join(f"{name}: {value}" for name, value in answer.items())
     who = f"by {by}  " if by else ""
-    print_line(f"    answered  {who}{said}")
+    print_line(f"    answered  {who}{answered}")

@@ -27,7 +27,7 @@ def as_text(results: Iterable[Checked]) -> bool:
 
 
 def as_json(results: Iterable[Checked]) -> bool:
-    """One JSON document."""
+    """A JSON document."""
     rows = [_row(checked) for checked in results]
     accepted = sum(1 for row in rows if row["accepted"])
     rejected = len(rows) - accepted
@@ -60,7 +60,7 @@ def _row(checked: Checked) -> dict[str, Any]:
 
 
 def as_github(results: Iterable[Checked]) -> bool:
-    """Annotations of GitHub Actions, one line each."""
+    """Annotations of GitHub Actions, a line each."""
     all_accepted = True
     for checked in results:
         all_accepted = all_accepted and bool(checked.result)

@@ -123,7 +123,7 @@ def take(
     Returned work comes first, then products to review, then new work by priority.
     A task that changes a repository comes with a clone to work in.
 
-    Where executors are configured, only tasks routed to an external one, or to none,
+    Where executors are configured, only tasks routed to an external executor, or to none,
     are handed out; --any hands out everything that may be done elsewhere.
 
     Exit code 3: what is left waits for a person; 5: there is nothing to take up.

@@ -55,7 +55,7 @@ def requirement_lines(
 
 
 def _criteria(task: TaskBriefView) -> list[Any]:
-    """The acceptance criteria as a list; a plan may write a single one as a text."""
+    """The acceptance criteria as a list; a plan may write a single criterion as a text."""
     criteria = task.acceptance_criteria
     if isinstance(criteria, list):
         return criteria

@@ -174,7 +174,7 @@ def base_runs(
 ) -> BaseRuns:
     """The cache for a tree that is tested in a room.
 
-    A cache folder that other users can write is not used: an empty one stands in.
+    A cache folder that other users can write is not used: an empty folder stands in.
     """
     entries = sorted((path, asdict(entry)) for path, entry in tree.entries.items())
     about = {

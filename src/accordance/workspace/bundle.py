@@ -4,7 +4,7 @@ artifacts/{task_id}/attempt-{n}/
   manifest.json     sha256 and size of every other file; written last
   task.json         the task, byte for byte
   submit.json       the submission, byte for byte
-  facts.json        what accordance found out
+  facts.json        what accordance saw itself
   tree-before.json  the tree the facts were made from, as it was before
   tree-after.json   and after the attempt
   terms.json        the role, the budget and the history that the verdict was reached by
@@ -87,7 +87,7 @@ def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
 
 
 def until_it_counts(folder: Path, owner: str) -> Path:
-    """Return where one of several runs of an attempt writes its bundle.
+    """Return where a run of an attempt writes its bundle, if there are several.
 
     It lies beside the place that the bundle gets when it counts.
     """

@@ -40,7 +40,7 @@ _ENOUGH_FILES: Final = 2  # with other line ends; a single file says nothing
 
 
 def base_like(workspace: Workspace) -> Snapshot:
-    """Return the base's files as the judged tree would have them, had nobody changed it.
+    """Return the base's files as an unchanged judged tree would have them.
 
     Files that Git LFS keeps, and files that lie in the judged tree as git keeps them, are
     laid out in the base in that form. Raises IncomparableTree for a sparse checkout.

@@ -81,7 +81,7 @@ def _search_path(room: Room) -> list[str]:
 
     That is what the person's own shell finds, without the environment of accordance,
     and a bare Python for want of another. Where accordance has no environment of its
-    own, its Python is the system's: then the bare one comes first. A command that
+    own, its Python is the system's: then the bare Python comes first. A command that
     needs accordance's environment finds its programs last, and so never its Python.
     """
     bare = os.fspath(room.bare_python / "bin")

@@ -109,7 +109,7 @@ def _changes(
 ) -> list[PathChange]:
     """Return every change, sorted by path.
 
-    A file that vanished and a new file with the same content make one rename.
+    A file that vanished and a new file with the same content make a rename.
     """
     deleted = {path: entry for path, entry in before.items() if path not in after}
     added = {path: entry for path, entry in after.items() if path not in before}

@@ -82,7 +82,7 @@ class BasesDiffer(UnfixedBase):
 
 
 class InvalidBaseline(WorkspaceError):
-    """No baseline, one of another repository, or one within the agent's reach."""
+    """No baseline, or a baseline of another repository or within the agent's reach."""
 
     code = "invalid-baseline"
 

@@ -145,7 +145,7 @@ def _runs_program(name: str, state: str) -> bool:
 def _git_directories(directory: Path) -> Iterator[tuple[str, Path]]:
     """Yield every git directory that counts, with the prefix of its settings.
 
-    That is: the directory itself, the one it shares with other working trees, and those
+    That is: the directory itself, what it shares with other working trees, and those
     of submodules.
     """
     yield "", directory
@@ -182,7 +182,7 @@ def _shared_directory(directory: Path) -> Path | None:
 
 
 def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the state of every setting of one git directory."""
+    """Yield the name and the state of every setting of a git directory."""
     hooks = directory / "hooks"
     for file in _CONFIGS:
         for key, value in _config(directory / file):
@@ -248,7 +248,7 @@ def _config(place: Path) -> list[tuple[str, str]]:
 
 
 def _state(place: Path) -> str:
-    """Return a text that tells one state of a file from another.
+    """Return a text that differs if the state of a file does.
 
     Baselines store these texts and compare them: their wording must not change.
     """

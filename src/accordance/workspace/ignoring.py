@@ -86,9 +86,9 @@ def _ignored_names(base: Git, commit: str, names: Sequence[bytes]) -> list[bytes
 
 
 class IgnoreQuestions:
-    """The .gitignore files of the base commit, asked about one path after another.
+    """The .gitignore files of the base commit, asked about a path at a time.
 
-    One process of git answers them all; there is none where the base has no rules.
+    A single process of git answers; there is none where the base has no rules.
     """
 
     def __init__(self, workspace: Workspace, folder: Path) -> None:
@@ -104,7 +104,7 @@ class IgnoreQuestions:
         name = name_of(path)
         if (
             is_folder
-        ):  # some rules are for folders only, and git looks whether it is one
+        ):  # some rules are for folders only, and git looks whether it is a folder
             with suppress(OSError):
                 (self._tree / name).mkdir(parents=True, exist_ok=True)
 

@@ -134,7 +134,7 @@ OWN: Final = JudgesPython(
 def refuse_judge_in_reach(tree: Path) -> None:
     """Refuse to judge a tree that this process imports from.
 
-    Whoever worked in the tree could have written what runs here. Raises JudgeInReach.
+    Those who worked in the tree could have written what runs here. Raises JudgeInReach.
     """
     root = os.path.realpath(tree)
     for entry in (*sys.path, *_editable_places()):
@@ -156,7 +156,7 @@ def _editable_places() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ActiveEnvironment:
-    """A virtual environment on the search path of whoever started accordance."""
+    """A virtual environment on the search path with which accordance was started."""
 
     folder: Path
     base: Path | None = None

@@ -42,7 +42,7 @@ def _unescape(escape: re.Match[bytes]) -> bytes:
 
 
 def lies_in_any(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path is one of these folders, or lies in one of them."""
+    """Whether a path is any of these folders, or lies in it."""
     for folder in folders:
         if path == folder or path.startswith(f"{folder.rstrip('/')}/"):
             return True

@@ -1,6 +1,6 @@
 """Giving an agent only what it may read, and keeping the rest of the base from it.
 
-What may be read is checked out in a repository with one commit and no history; the rest
+What may be read is checked out in a repository with a single commit and no history; the rest
 in a folder of ours. Neither the names nor the content of what is withheld are in any
 object of the agent's repository.
 """
@@ -111,7 +111,7 @@ def _part(repository: Path, directory: Path, commit: str, prefix: str) -> _Part:
 
 
 def _give(part: _Part, work: Path, given: frozenset[str]) -> None:
-    """Make a repository in `work` with one commit of what is given of a part.
+    """Make a repository in `work` whose only commit is what is given of a part.
 
     The same is done for its submodules, where something of them is given.
     """
