@@ -32,7 +32,7 @@ def found_environment(tree: Path, wish: EnvironmentWish) -> TestEnvironment:
     else:
         search_path = os.environ.get("PATH", "").split(":")
         for environment in active_environments(search_path, tree):
-            readable += environment.places  # and so its programs
+            readable += environment.places  # with its programs
 
     for tool in _TOOLS:
         place = tool_on_path(tool)

@@ -102,11 +102,11 @@ class IgnoreQuestions:
             return False
 
         name = name_of(path)
-        if (
-            is_folder
-        ):  # some rules are for folders only, and git looks whether it is a folder
+        if is_folder:
+            # Some rules are for folders only, and git looks whether it is a folder.
+            folder = self._tree / name
             with suppress(OSError):
-                (self._tree / name).mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
 
         answer = _answer(self._process, os.fsencode(name))
         _source, _line, pattern, _path = answer

@@ -72,10 +72,13 @@ class JudgesPython:
         """
         if not words:
             return False
-        first = words[0]
+
         places = [word for word in words if "/" in word]
-        if "/" not in first and first not in BARE_PROGRAMS:
-            places += [place for place in [self._place_of(first)] if place]
+        program = words[0]
+        if "/" not in program and program not in BARE_PROGRAMS:
+            place = self._place_of(program)
+            if place is not None:
+                places.append(place)
         return any(self._runs_here(place) for place in places)
 
     def _place_of(self, name: str) -> str | None:

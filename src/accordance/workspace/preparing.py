@@ -165,7 +165,9 @@ class Preparation:
         _write_whole(place / _READY, json.dumps({"reasons": self.plan.reasons}))
 
     def _room(self, place: Path, folder: Path) -> Room:
-        existing = found_environment(self.base.stands_at, replace(self.wish, folders={}))
+        existing = found_environment(
+            self.base.stands_at, replace(self.wish, folders={})
+        )
         room = Room(
             folder,
             appears_at=self.base.stands_at,
