@@ -108,21 +108,23 @@ def write_bundle(
     for name, content in _documents(collected, papers).items():
         (folder / name).write_bytes(content)
 
-    runs = folder / "runs"
-    runs.mkdir()
-    for log in collected.logs:
-        if log.exists():
-            shutil.copyfile(log, runs / log.name)
-    for log in collected.hidden_logs:
-        if log.exists():
-            shutil.copyfile(log, runs / f"hidden-{log.name}")
-
+    _keep_logs(collected, folder / "runs")
     if papers.made is None:
         _keep_agents_evidence(work, collected, folder / "agent")
         _keep_made_evidence(papers.added, folder / "agent")
     else:
         _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)
+
+
+def _keep_logs(collected: CollectedFacts, runs: Path) -> None:
+    """Copy the logs of all commands that have left a log."""
+    runs.mkdir()
+    targets = {log: log.name for log in collected.logs}
+    targets |= {log: f"hidden-{log.name}" for log in collected.hidden_logs}
+    for log, name in targets.items():
+        if log.exists():
+            shutil.copyfile(log, runs / name)
 
 
 def _documents(collected: CollectedFacts, papers: Papers) -> dict[str, bytes]:
@@ -212,9 +214,7 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
             raw_path = os.fsencode(place.relative_to(folder).as_posix())
             path = raw_path.decode("utf-8", "backslashreplace")
 
-            if _is_folder(folder, path, place):
-                continue
-            if path in _NOT_LISTED:
+            if _is_folder(folder, path, place) or path in _NOT_LISTED:
                 continue
             size = place.stat().st_size
             total_size += size

@@ -83,26 +83,25 @@ def git_settings(repository: Path) -> Mapping[str, str]:
     settings: dict[str, str] = {}
     for prefix, place in _git_directories(directory):
         for setting, state in _settings_in(place, repository):
-            name = f"{prefix}{setting}"
-            if len(settings) >= _MAX_FILES:
-                continue
-            if name in settings:  # git takes the last value of some keys, all of others
-                settings[name] = f"{settings[name]} | {state}"
-            else:
-                settings[name] = state
+            if len(settings) < _MAX_FILES:
+                _add(settings, f"{prefix}{setting}", state)
     return dict(sorted(settings.items()))
+
+
+def _add(settings: dict[str, str], name: str, state: str) -> None:
+    """Add a setting; git takes the last value of some keys, and all of others."""
+    if name in settings:
+        state = f"{settings[name]} | {state}"
+    settings[name] = state
 
 
 def programs(settings: Mapping[str, str]) -> tuple[str, ...]:
     """Return those settings that make git run a program, as text for people."""
     texts = []
     for name, state in settings.items():
-        if not _runs_program(name, state):
-            continue
-        if "hook " in name:
-            texts.append(name)
-        else:
-            texts.append(f"{name} = {state}")
+        if _runs_program(name, state):
+            is_hook = "hook " in name
+            texts.append(name if is_hook else f"{name} = {state}")
     return tuple(texts)
 
 
@@ -266,7 +265,8 @@ def _state(place: Path) -> str:
     else:
         identity = hashlib.sha256(content).hexdigest()
     is_executable = bool(status.st_mode & 0o111)
-    return f"{identity}, {'executable' if is_executable else 'not run'}"
+    use = "executable" if is_executable else "not run"
+    return f"{identity}, {use}"
 
 
 def _read(place: Path) -> bytes | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from accordance.workspace.errors import JudgeInReach
+from accordance.workspace.names import lies_in
 
 BARE: Final = "python"
 """The folder of a room with a Python in which nothing is installed."""
@@ -48,9 +49,8 @@ class JudgesPython:
 
     def is_below_prefix(self, place: str) -> bool:
         """Whether a folder belongs to the environment."""
-        real = os.path.realpath(place)
         prefix = os.path.realpath(self.prefix)
-        return real == prefix or real.startswith(f"{prefix}/")
+        return lies_in(os.path.realpath(place), prefix)
 
     def foreign_places(self) -> list[str]:
         """Return the person's search path without this environment."""
@@ -100,12 +100,15 @@ class JudgesPython:
         programs = folder / "bin"
         programs.mkdir(parents=True)
         for name in BARE_PROGRAMS:
-            (programs / name).symlink_to(self.interpreter)
-        config = _CONFIG.format(home=os.path.dirname(self.interpreter))  # noqa: PTH120
-        (folder / "pyvenv.cfg").write_text(config, "utf-8")
+            program = programs / name
+            program.symlink_to(self.interpreter)
+
+        home = os.path.dirname(self.interpreter)  # noqa: PTH120 - a text
+        config = folder / "pyvenv.cfg"
+        config.write_text(_CONFIG.format(home=home), "utf-8")
+        config.chmod(0o644)
         for place in (folder, programs):
             place.chmod(0o755)
-        (folder / "pyvenv.cfg").chmod(0o644)
 
 
 def _interpreter_of(script: str) -> str:
@@ -142,7 +145,7 @@ def refuse_judge_in_reach(tree: Path) -> None:
     root = os.path.realpath(tree)
     for entry in (*sys.path, *_editable_places()):
         real = os.path.realpath(entry)  # "" is the current folder, and so it is here
-        if real == root or real.startswith(f"{root}/"):
+        if lies_in(real, root):
             raise JudgeInReach(real, root)
 
 
@@ -183,13 +186,13 @@ def active_environments(
     environments = []
     for place in search_path:
         folder = Path(place).parent
-        config = folder / "pyvenv.cfg"
-        real = os.path.realpath(folder)
-        is_in_tree = real == root or real.startswith(f"{root}/")
+        is_in_tree = lies_in(os.path.realpath(folder), root)
         if not place.startswith("/") or is_in_tree or own.is_below_prefix(place):
             continue
+        config = folder / "pyvenv.cfg"
         if config.is_file():
-            environments.append(ActiveEnvironment(folder, _base_of(config)))
+            base = _base_of(config)
+            environments.append(ActiveEnvironment(folder, base))
     return tuple(environments)
 
 
