@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.jsonpath import JsonObject, Path, render, without
 from accordance.contracts.respelling import BLANKS, folded
 from accordance.contracts.violation import Repair
 
@@ -103,7 +103,7 @@ def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
 
 def _answer_at_the_top(message: JsonObject, shape: Shape) -> JsonObject:
     """What stands beside the wrappers, with its words in canonical spelling."""
-    outer = {key: value for key, value in message.items() if key not in shape.wrappers}
+    outer = without(message, shape.wrappers)
     normal = _normal_object(outer, shape, (), [])
     return {key: value for key, value in normal.items() if key in outer}
 
@@ -138,7 +138,7 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
         inner = message.get(wrapper)
         if not isinstance(inner, dict):
             continue
-        outer = {key: value for key, value in message.items() if key != wrapper}
+        outer = without(message, (wrapper,))
         if _agree(outer, inner):
             repairs.append(
                 Repair(

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from accordance.contracts.jsonpath import without_nulls
+
 if TYPE_CHECKING:  # every command that opens a ledger would load the contract
     from pydantic import BaseModel
 
@@ -114,7 +116,7 @@ def _fields(item: BaseModel) -> dict[str, Any]:
     """What a node or a requirement says; a field without a value is left out."""
     dumped = item.model_dump(mode="json", by_alias=True)
     dumped.pop(_NAMES_ITS_PLAN, None)
-    return {name: value for name, value in dumped.items() if value is not None}
+    return without_nulls(dumped)
 
 
 def _link(edge: Edge) -> Link:
