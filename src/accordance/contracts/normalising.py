@@ -163,23 +163,7 @@ def _normal_object(
 ) -> JsonObject:
     """An object after all rewrites of its table; itself if there are none."""
     renamed = _rename(value, shape, path, repairs)
-    changed: JsonObject = {}
-
-    for key, spelling in shape.spellings.items():
-        written = renamed.get(key)
-        if not isinstance(written, str) or written in spelling.known:
-            continue
-        word = spelling.canonical(written)
-        if word is not None:
-            repairs.append(
-                Repair(
-                    rule="spelling",
-                    path=render((*path, key)),
-                    before=written,
-                    after=word,
-                )
-            )
-            changed[key] = word
+    changed = _respelt(renamed, shape, path, repairs)
 
     for key, child in shape.objects.items():
         inner = renamed.get(key)
@@ -195,7 +179,32 @@ def _normal_object(
             if normal_items is not items:
                 changed[key] = normal_items
 
-    return {**renamed, **changed} if changed else renamed
+    if not changed:
+        return renamed
+    return {**renamed, **changed}
+
+
+def _respelt(
+    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+) -> JsonObject:
+    """The words of an object that are respelt, by their keys."""
+    changed: JsonObject = {}
+    for key, spelling in shape.spellings.items():
+        written = value.get(key)
+        if not isinstance(written, str) or written in spelling.known:
+            continue
+        word = spelling.canonical(written)
+        if word is not None:
+            repairs.append(
+                Repair(
+                    rule="spelling",
+                    path=render((*path, key)),
+                    before=written,
+                    after=word,
+                )
+            )
+            changed[key] = word
+    return changed
 
 
 def _normal_items(
@@ -221,7 +230,9 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
             return False
     for key, child in shape.objects.items():
         inner = value.get(key)
-        if inner and (not isinstance(inner, dict) or not _is_canonical(inner, child)):
+        if not inner:
+            continue
+        if not isinstance(inner, dict) or not _is_canonical(inner, child):
             return False
     return True
 

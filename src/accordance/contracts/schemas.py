@@ -328,7 +328,8 @@ class _Writer:
 
 def _with_any_of(node: JsonObject) -> JsonObject:
     """A node with oneOf, which the typed dialects do not know, written as anyOf."""
-    return {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
+    names = {"oneOf": "anyOf"}
+    return {names.get(key, key): value for key, value in node.items()}
 
 
 def _types_of(values: list[object]) -> list[str]:

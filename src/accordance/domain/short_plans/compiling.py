@@ -46,8 +46,16 @@ class Compiled:
         while path:
             if path in self.lines:
                 return self.lines[path]
-            path = path[: max(path.rfind("."), path.rfind("["))] if path != "$" else ""
+            path = _parent(path)
         return 0
+
+
+def _parent(path: str) -> str:
+    """Return the path of the object or list around a path; nothing for the whole."""
+    end = max(path.rfind("."), path.rfind("["))
+    if end < 0:
+        return ""
+    return path[:end]
 
 
 @dataclass(slots=True)

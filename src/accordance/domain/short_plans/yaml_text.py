@@ -103,7 +103,8 @@ class _Builder:
                 pass  # the beginning and the end of the stream
 
     def _begin(self, line: int, *, is_table: bool) -> None:
-        if self.open and self.open[-1].is_table and self.open[-1].key is None:
+        inner = self.open[-1] if self.open else None
+        if inner is not None and inner.is_table and inner.key is None:
             raise InvalidPlanFile("a key must be a word", line)
         if len(self.open) >= LIMITS.max_depth:
             raise InvalidPlanFile(
