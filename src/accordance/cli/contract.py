@@ -47,8 +47,8 @@ def show(name: str, as_json: bool) -> None:
         click.echo(as_json_text(_details(contract)))
         return
 
+    from accordance.cli.contract_page import contract_page
     from accordance.cli.pages import print_page
-    from accordance.cli.text import contract_page
 
     print_page(contract_page(contract))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
 import click
 
-from accordance.cli.showing import print_line
+from accordance.cli.showing import as_json_text, print_line
 from accordance.contracts.codes import PAGES, CodePage, explain
 from accordance.domain.fail_codes import FAIL_CODES, FailCode, fail_code
 from accordance.domain.vocabulary import WORDS, VocabularyEntry, meanings_of
@@ -37,13 +37,18 @@ def command(code: str | None, as_json: bool) -> None:
     pages = _ALL if code is None else _find(code)
     if as_json:
         rows = [_row(page) for page in pages]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        click.echo(as_json_text(rows))
     elif code is None:
-        width = max(len(_name(page)) for page in pages)
-        for page in pages:
-            print_line(f"{_name(page):<{width}}  {_title(page)}")
+        _print_list(pages)
     else:
         click.echo("\n\n".join(map(_page, pages)))
+
+
+def _print_list(pages: Sequence[Page]) -> None:
+    names = [_name(page) for page in pages]
+    width = max(map(len, names))
+    for name, page in zip(names, pages, strict=True):
+        print_line(f"{name:<{width}}  {_title(page)}")
 
 
 def _find(code: str) -> tuple[Page, ...]:

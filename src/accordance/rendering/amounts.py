@@ -1,30 +1,6 @@
-"""Durations, tokens and money in words."""
+"""Tokens, money and numbers of things in words."""
 
 from __future__ import annotations
-
-from typing import Final
-
-_MINUTE: Final = 60
-_HOUR: Final = 60 * _MINUTE
-_DAY: Final = 24 * _HOUR
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration for people: `4.2 s`, `3 min 07 s`, `2 h 05 min`, `3 d 4 h`."""
-    whole = round(seconds)
-    if seconds < _MINUTE and whole < _MINUTE:
-        return f"{seconds:.1f} s"
-    if whole < _HOUR:
-        minutes, rest = divmod(whole, _MINUTE)
-        return f"{minutes} min {rest:02d} s"
-    if whole < _DAY:
-        hours, rest = divmod(whole, _HOUR)
-        return f"{hours} h {rest // _MINUTE:02d} min"
-    days, rest = divmod(whole, _DAY)
-    hours = rest // _HOUR
-    if hours:
-        return f"{days} d {hours} h"
-    return f"{days} d"
 
 
 def spending_text(

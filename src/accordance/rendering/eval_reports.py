@@ -8,7 +8,6 @@ from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.evaluation import EvalReport, Trial
-from accordance.rendering.amounts import duration_text
 from accordance.rendering.documents import (
     Block,
     Facts,
@@ -17,6 +16,7 @@ from accordance.rendering.documents import (
     Table,
     as_html,
 )
+from accordance.rendering.durations import duration_text
 
 VERSION: Final = "accordance.eval_report.v1"
 _UNKNOWN: Final = "–"

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import Event
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 _LONGEST: Final = 300
 """Characters of a text from outside that a sentence repeats."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
