@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.measured import FOR_PROCESSES
+
 ROOT = Path(__file__).parent.parent
 
 # Collects in an interpreter whose clock is ahead of ours by so many days.
@@ -30,7 +32,7 @@ def collect(days_ahead: int, hash_seed: int, locale: str) -> subprocess.Popen[st
         "PYTEST_XDIST_WORKER",
         "PYTEST_XDIST_WORKER_COUNT",
         "PYTEST_ADDOPTS",
-        "COVERAGE_PROCESS_CONFIG",
+        FOR_PROCESSES,
     ):
         environment.pop(name, None)
     return subprocess.Popen(
