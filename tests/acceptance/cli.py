@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.limits import LIMIT
 from tests.measured import FOR_PROCESSES, environment_of_a_watched_process
 
 ROOT = Path(__file__).parent.parent.parent
-LIMIT = 600
-"""Seconds after which a command that hangs is ended."""
 READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_")
 """Variables that the interpreter reads when it starts: a command with its own needs an interpreter of its own."""
 

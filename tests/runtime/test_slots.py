@@ -9,6 +9,7 @@ import pytest
 
 from accordance.runtime.dispatching import Bell
 from accordance.runtime.slots import Bound, Slots
+from tests.limits import LIMIT
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_run_begins_when_another_has_ended(slots: Slots) -> None:
     waiting.start()
     assert not begun.is_set()
     slots.end(first)
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     waiting.join()
 
 
@@ -72,7 +73,7 @@ def test_closing_lets_nobody_wait(slots: Slots) -> None:
     waiting = threading.Thread(target=slots.begin, args=("b", "small"))
     waiting.start()
     slots.close()
-    waiting.join(60)
+    waiting.join(LIMIT)
     assert first.stop.is_set()
     assert len(slots.running()) == 2
 
@@ -100,7 +101,7 @@ def test_a_bell_ends_a_long_wait(at_once: bool) -> None:
     waiting = threading.Thread(target=wait)
     waiting.start()
     bell.ring(at_once=at_once)
-    assert done.wait(60)
+    assert done.wait(LIMIT)
     waiting.join()
     assert not bell.is_set()
 
