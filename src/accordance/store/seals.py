@@ -38,9 +38,12 @@ from sqlalchemy.types import NullType
 from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
 from accordance.store.tables import (
+    BLOB_OBJECTS,
+    BLOB_STORES,
     BLOBS,
     COUNTERS,
     LEDGER_EVENTS,
+    LOOSE_BLOBS,
     METADATA,
     PLANS,
     TASK_EVENTS,
@@ -61,6 +64,8 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 """Sealed by their own hashes."""
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
+    LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
+    BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
@@ -86,7 +91,7 @@ def sealed_tables() -> list[Table]:
 
     Blobs carry their hash as their name; the counter is compared with the events.
     """
-    others = {*CHAINS, *UNSEALED, BLOBS, COUNTERS}
+    others = {*CHAINS, *UNSEALED, BLOBS, BLOB_OBJECTS, COUNTERS}
     return [table for table in METADATA.sorted_tables if table not in others]
 
 
