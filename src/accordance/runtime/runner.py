@@ -73,8 +73,11 @@ class Runner:
     def __post_init__(self) -> None:
         queues = self.attempts.queues()
         self.slots = Slots(queues, self.bounds.in_worker)
-        self.ledger = open_ledger(self.place)
-        self.engine = WorkflowEngine(self.place, self.slots, self.worker_id)
+        blobs = self.home.blobs()
+        self.ledger = open_ledger(self.place, blobs=blobs)
+        self.engine = WorkflowEngine(
+            self.place, self.slots, self.worker_id, blobs=blobs
+        )
         self.scheduler = Scheduler(
             self.attempts,
             self.slots,

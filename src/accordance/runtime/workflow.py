@@ -30,6 +30,7 @@ from dbos._datasource import DatasourceOptions
 from sqlalchemy import Connection
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.blobs import BlobConfig
 from accordance.runtime.dispatching import Dispatch
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
@@ -112,6 +113,7 @@ class WorkflowEngine:
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
+    blobs: BlobConfig = field(default_factory=BlobConfig)
     _attempts: dict[str, TaskAttempt] = field(default_factory=dict)
     """The attempts that run here, by workflow."""
 
@@ -142,9 +144,10 @@ class WorkflowEngine:
         """
         runs = sum(bound.runs for bound in self.slots.bounds.values())
         connections = 8 + 2 * runs
-        self.engine = make_engine(self.place, connections=connections)
+        blobs = self.blobs
+        self.engine = make_engine(self.place, connections=connections, blobs=blobs)
         self._system = engine_beside(self.place, connections=connections)
-        self._settling = engine_beside(self.place, connections=connections)
+        self._settling = engine_beside(self.place, connections=connections, blobs=blobs)
 
         self._dialect = self.engine.dialect.name
         # On PostgreSQL the lock on the plan's row is enough.
