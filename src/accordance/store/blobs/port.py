@@ -116,10 +116,12 @@ class BlobStore(ABC):
         was read must not be used before the last chunk has come.
         """
         digest = hashlib.sha256()
+        size = 0
         for content in self._parts(blob):
             digest.update(content)
+            size += len(content)
             yield content
-        if digest.hexdigest() != blob.sha256:
+        if (digest.hexdigest(), size) != (blob.sha256, blob.size):
             raise BlobChanged(blob.sha256, self.place)
 
     def _parts(self, blob: Blob) -> Iterator[bytes]:
