@@ -59,7 +59,7 @@ STORE = """
 ledger = "{ledger}"
 
 [blobs]
-store = "s3://{bucket}/shared"
+store = "s3://{bucket}/{prefix}"
 endpoint = "{endpoint}"
 region = "us-east-1"
 patience_seconds = 1
@@ -78,7 +78,9 @@ class Machines:
 
     def __init__(self, folder: Path, ledger: str, endpoint: str) -> None:
         self._folder = folder
-        self._settings = STORE.format(ledger=ledger, bucket=BUCKET, endpoint=endpoint)
+        self._settings = STORE.format(
+            ledger=ledger, bucket=BUCKET, prefix=folder.name, endpoint=endpoint
+        )
         self._open = ExitStack()
         check = node("check", "CHECK"), edge(FIRST, "check", "DEPENDS_ON")
         plan = coding_plan(coding_node(), check[0], edges=check[1:])
@@ -205,7 +207,7 @@ def settled_on(project: Project, kept: KeptRun, logs: Any = ()) -> dict[str, Any
 
 def give_input(project: Project, name: str, text: str) -> None:
     """Put a file into the folder of a machine, and bind it."""
-    path = project.home.inputs / "spec" / name
+    path = project.home.inputs / "prices" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     files = look_at_inputs(project.ledger, project.home)
@@ -247,7 +249,7 @@ def test_an_input_goes_where_the_attempt_is(machines: Machines) -> None:
     first, second = machines.first, machines.another()
     assert look_at_inputs(second.ledger, second.home) == []
     give_input(first, "prices.md", LONG)
-    copy = second.home.inputs / "spec" / "prices.md"
+    copy = second.home.inputs / "prices" / "prices.md"
 
     def fetched_text() -> str:
         with second.ledger.read() as tx:
@@ -255,7 +257,7 @@ def test_an_input_goes_where_the_attempt_is(machines: Machines) -> None:
         return copy.read_text()
 
     assert [file.path for file in look_at_inputs(second.ledger, second.home)] == [
-        "spec/prices.md"
+        "prices/prices.md"
     ]
     assert not copy.exists()
     assert fetched_text() == LONG
@@ -314,4 +316,4 @@ def test_the_doctor_looks_at_the_store(machines: Machines) -> None:
     """It says where large blobs lie."""
     found = {view.name: view for view in look_around(machines.first.home.root)}
     assert found["blobs"].ok
-    assert f"s3://{BUCKET}/shared" in found["blobs"].found
+    assert f"s3://{BUCKET}/" in found["blobs"].found
