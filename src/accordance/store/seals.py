@@ -38,6 +38,8 @@ from sqlalchemy.types import NullType
 from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
 from accordance.store.tables import (
+    ATTEMPT_QUEUE,
+    ATTEMPT_STARTS,
     BLOB_OBJECTS,
     BLOB_STORES,
     BLOBS,
@@ -64,6 +66,8 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 """Sealed by their own hashes."""
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
+    ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
+    ATTEMPT_STARTS: "what began within the last minute; gone after that",
     LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
     BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
 }
