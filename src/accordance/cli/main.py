@@ -63,6 +63,10 @@ COMMANDS = {
         "accordance.cli.render",
         "Show a judgement again, from its bundle of evidence.",
     ),
+    "blobs": (
+        "accordance.cli.blobs",
+        "Show, verify and tidy up the store of large blobs.",
+    ),
     "verify": (
         "accordance.cli.verify",
         "Recompute every decision of a ledger or a bundle.",

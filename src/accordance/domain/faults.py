@@ -37,6 +37,7 @@ class Fault(StrEnum):
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
     NO_SPACE = "no_space"
+    STORE_AWAY = "store_away"
     CONFLICT = "conflict"
 
 
@@ -161,6 +162,11 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
             "EXECUTOR_ERROR",
             "There is no space left on the disk.",
             mend="make room on the disk",
+        ),
+        Fault.STORE_AWAY: FaultPage(
+            "DEPENDENCY_MISSING",
+            "The blob store does not answer; what it holds is needed, or has to go there.",
+            mend="wait until the blob store answers, or check [blobs] of accordance.toml",
         ),
         Fault.CONFLICT: FaultPage(
             "MERGE_CONFLICT",

@@ -32,6 +32,7 @@ from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubri
 from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
+from accordance.project.blob_settings import BlobSettings
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
@@ -450,6 +451,10 @@ class Settings(SettingTable):
     retention: RetentionSettings = Field(
         default_factory=RetentionSettings.model_construct,
         description="What is kept of deleted plans.",
+    )
+    blobs: BlobSettings = Field(
+        default_factory=BlobSettings.model_construct,
+        description="Where products, evidence, logs and inputs are kept.",
     )
     research: Research = Field(default_factory=Research.model_construct)
     roles: dict[str, RolePolicy] = Field(

@@ -16,7 +16,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.outside_causes import OutsideCause
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
-from accordance.errors import AccordanceError, NoExecutor
+from accordance.errors import AccordanceError, BlobError, NoExecutor
 from accordance.executors.catalogue import executor_for
 from accordance.executors.endpoints import is_reachable
 from accordance.judging.task_input import PreflightFailed
@@ -132,6 +132,13 @@ class Obstacles:
             return None
         return f"only {free:,} bytes are free on the disk"
 
+    def _store(self, cause: OutsideCause, work: _Work) -> str | None:  # noqa: ARG002 - there is only one store
+        try:
+            self.attempts.ledger.check_store()
+        except BlobError as error:
+            return str(error)
+        return None
+
 
 _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.KEY_MISSING: Obstacles._executor,  # noqa: SLF001 - the table of this class
@@ -139,4 +146,5 @@ _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.NOT_ISOLATED: Obstacles._isolation,  # noqa: SLF001
     Fault.UNAVAILABLE: Obstacles._endpoint,  # noqa: SLF001
     Fault.NO_SPACE: Obstacles._space,  # noqa: SLF001
+    Fault.STORE_AWAY: Obstacles._store,  # noqa: SLF001
 }

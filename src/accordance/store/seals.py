@@ -40,9 +40,12 @@ from accordance.store.columns import Json, Words, storable
 from accordance.store.tables import (
     ATTEMPT_QUEUE,
     ATTEMPT_STARTS,
+    BLOB_OBJECTS,
+    BLOB_STORES,
     BLOBS,
     COUNTERS,
     LEDGER_EVENTS,
+    LOOSE_BLOBS,
     METADATA,
     PLANS,
     TASK_EVENTS,
@@ -65,6 +68,8 @@ UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
     ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
     ATTEMPT_STARTS: "what began within the last minute; gone after that",
+    LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
+    BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
@@ -90,7 +95,7 @@ def sealed_tables() -> list[Table]:
 
     Blobs carry their hash as their name; the counter is compared with the events.
     """
-    others = {*CHAINS, *UNSEALED, BLOBS, COUNTERS}
+    others = {*CHAINS, *UNSEALED, BLOBS, BLOB_OBJECTS, COUNTERS}
     return [table for table in METADATA.sorted_tables if table not in others]
 
 

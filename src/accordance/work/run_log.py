@@ -16,13 +16,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from accordance.domain.chain import ChainEntry, canonical
+from accordance.domain.faults import Fault
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending
-from accordance.errors import LedgerError, NotFound
+from accordance.errors import BlobError, Conflict, LedgerError, NotFound
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:  # most readers of the log build no prompts
     from accordance.executors.prompt_building import BuiltPrompt
+    from accordance.executors.protocol import RunLog
 
 PROMPTED: Final = "PROMPTED"
 MODEL_ANSWER: Final = "SAID"
@@ -128,18 +131,23 @@ class KeptAnswers:
         return None
 
     def _last_answer(self, tx: Transaction, question: str) -> str | None:
+        """The answer of this attempt, or of one whose work could only not be kept."""
         about = self._about(question)
-        sha256: str | None = None
+        by_attempt: dict[int, str] = {}
+        carried: str | None = None
 
         for entry in tx.entries_of(self.run.task_id or ""):
             payload: Mapping[str, Any] = entry.payload
             if entry.kind == RAN:
-                sha256 = None
+                is_carried = payload["fault"] == Fault.STORE_AWAY
+                last = by_attempt.get(payload["attempt"], carried)
+                carried = last if is_carried else None
+                by_attempt.clear()
             elif entry.kind == MODEL_ANSWER:
-                answer = payload["answer"]
-                if payload == {**about, "answer": answer}:
-                    sha256 = answer
-        return sha256
+                answer, attempt = payload["answer"], payload["attempt"]
+                if payload == {**about, "attempt": attempt, "answer": answer}:
+                    by_attempt[attempt] = answer
+        return by_attempt.get(self.run.attempt, carried)
 
     def keep(self, question: str, answer: Mapping[str, Any]) -> None:
         """Keep an answer.
@@ -147,9 +155,12 @@ class KeptAnswers:
         If the ledger is away the run goes on: it has the answer, and its outcome is
         kept at its end.
         """
+        raw = report_bytes(answer)
+        with contextlib.suppress(BlobError):  # then it lies in the database
+            self.ledger.stage(raw)
         with contextlib.suppress(LedgerError), self.ledger.write() as tx:
+            sha256 = tx.keep(raw)
             tx.lock(self.run.plan_id)
-            sha256 = tx.keep(report_bytes(answer))
             payload = {**self._about(question), "answer": sha256}
             tx.record(self.run.plan_id, MODEL_ANSWER, self.run.task_id, payload)
 
@@ -163,9 +174,21 @@ def report_bytes(report: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def keep_report(tx: Transaction, run: RunKey, report: Mapping[str, Any]) -> None:
+def keep_report(
+    tx: Transaction,
+    run: RunKey,
+    report: Mapping[str, Any],
+    logs: Iterable[RunLog] = (),
+) -> None:
     """Keep the report of a run (`Produced.to_json`), and count what it cost."""
     payload = report_payload(tx, run, report)
+    kept_logs = {}
+    for log in logs:
+        with contextlib.suppress(Conflict):  # it was put too long ago
+            blob = KeptBlob(log.sha256, log.size, log.content)
+            kept_logs[log.name] = [tx.keep_blob(blob), log.size]
+    if kept_logs:
+        payload["logs"] = kept_logs
     plan = tx.lock(run.plan_id)
     tx.record(run.plan_id, RAN, run.task_id, payload)
 
