@@ -28,7 +28,6 @@ from accordance.service.views.tasks import artifact_path
 from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import TAG
 from accordance.work.run_log import KeptAnswers, RunKey
-from accordance.workspace.branch import Branch, branch_name
 
 LARGEST_PATCH: Final = 8 << 20
 """Bytes of a change that are shown."""
@@ -192,9 +191,8 @@ def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
             f"{attempt.name} has no commit: its change was not accepted",
             way_out="ask for the change of the attempt alone",
         )
-    branch = Branch(
-        workshop_of(attempt.home).repository, branch_name(attempt.task.plan_id)
-    )
+    branch = workshop_of(attempt.home).branch(attempt.task.plan_id)
+    branch.must_have(str(commit))
     return branch.git("diff", "--no-ext-diff", "--no-textconv", start, str(commit))
 
 

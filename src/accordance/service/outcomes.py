@@ -28,5 +28,5 @@ def outcome_of(project: Project, plan_id: str) -> OutcomeView:
         deliverables=tuple(products),
         verdicts=verdicts,
         branch=branch_name(plan_id) if changes_repository else None,
-        repository=str(workshop_of(home).repository) if changes_repository else None,
+        repository=workshop_of(home).address if changes_repository else None,
     )
