@@ -176,9 +176,20 @@ class PlanRebase:
         return now
 
     def _replayed(self, before: CommitsOfPlan) -> CommitsOfPlan:
-        """Put everything between the old base and head on top of the new base."""
+        """Put everything between the old base and head on top of the new base.
+
+        What others have left of it on the plan's own branch stays where it is.
+        """
         shop, onto = self.shop, self.base.now
         commits = self._branch.commits_since(before.base, before.head)
+        staying: dict[str, str] = {}
+        if self.base.is_foreign:
+            staying = {
+                commit: commit
+                for commit in commits
+                if self._branch.contains(onto, commit)
+            }
+        commits = [commit for commit in commits if commit not in staying]
         replayed = shop.read(lambda: replay(shop.repository, commits, onto))
         if isinstance(replayed, ReplayConflict):
             raise NotRebased(
@@ -187,7 +198,7 @@ class PlanRebase:
                 f" {listed(list(replayed.files))}; nothing was moved",
                 way_out="resolve it on that branch, or go on with the old base",
             )
-        new = dict(zip(commits, replayed, strict=True))
+        new = staying | dict(zip(commits, replayed, strict=True))
         head = replayed[-1]
         changes = [
             # a change that a merge of others brought lies below that merge

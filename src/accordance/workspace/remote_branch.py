@@ -116,19 +116,30 @@ class RemoteBranch(Branch):
         self._forget_landed(commit)
 
     def _forget_landed(self, commit: str) -> None:
-        """Delete the names of commits that the branch contains now."""
-        landed: dict[str, str] = {}
+        """Delete the names of commits that the branch contains now.
+
+        The earlier commits of a task that has landed go with them: they were applied to
+        a later head.
+        """
+        kept = self._kept()
+        landed = {_task_of(ref) for ref in self._kept(f"--merged={commit}")}
+        over = {ref: kept[ref] for ref in kept if _task_of(ref) in landed}
+        self._delete_there(over)
+
+    def forget_all(self) -> None:
+        """Delete every name of a commit of the plan: nothing of it will land."""
+        self._delete_there(self._kept())
+
+    def _kept(self, *options: str) -> dict[str, str]:
+        """The names of commits that are kept for the plan, as the remote has them."""
+        kept: dict[str, str] = {}
         for place in (self.kept_refs, _there(self.kept_refs)):
-            rows = self.git.text(
-                "for-each-ref",
-                f"--merged={commit}",
-                "--format=%(objectname) %(refname)",
-                place,
-            )
+            form = "--format=%(objectname) %(refname)"
+            rows = self.git.text("for-each-ref", *options, form, place)
             for row in rows.splitlines():
-                kept, _, ref = row.partition(" ")
-                landed[KEPT + ref.removeprefix(KEPT_THERE).removeprefix(KEPT)] = kept
-        self._delete_there(landed)
+                commit, _, ref = row.partition(" ")
+                kept[KEPT + ref.removeprefix(KEPT_THERE).removeprefix(KEPT)] = commit
+        return kept
 
     def _delete_there(self, refs: dict[str, str]) -> None:
         """Delete names of commits on the remote; what fails is done by the next move."""
@@ -145,6 +156,11 @@ class RemoteBranch(Branch):
     def is_checked_out(self) -> bool:
         """Whether a working tree shows the branch: none does, of a remote."""
         return False
+
+
+def _task_of(ref: str) -> str:
+    """The task in the name of a kept commit: `{task}-{attempt}-{commit}`."""
+    return ref.rsplit("-", 2)[0]
 
 
 def _there(ref: str) -> str:
