@@ -135,7 +135,7 @@ class _GitHandler(BaseHTTPRequestHandler):
         ).stdout
         head, _, content = answer.partition(b"\r\n\r\n")
         fields = [line.partition(": ") for line in head.decode().splitlines()]
-        status = dict((name, value) for name, _, value in fields).get("Status", "200")
+        status = {name: value for name, _, value in fields}.get("Status", "200")
         self.send_response(int(status.split()[0]))
         for name, _, value in fields:
             if name != "Status":
@@ -152,5 +152,5 @@ class _GitHandler(BaseHTTPRequestHandler):
             return body
         return self.rfile.read(int(self.headers.get("Content-Length", "0")))
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_request(self, code: object = "-", size: object = "-") -> None:
         """Say nothing."""

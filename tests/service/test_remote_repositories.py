@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from accordance.changes.attempt import Workshop, workshop_of
+from accordance.changes.project_repository import repository_of
 from accordance.errors import NotRebased
 from accordance.runtime.publishing import Publishing
 from accordance.service import plans
@@ -140,8 +141,7 @@ def test_what_others_add_to_the_branch_is_taken_in_when_a_person_says_so(
     under_way = fleet.there.take("bob", SECOND)
     foreign = fleet.remote.push(BRANCH, message="by hand", **{"README.md": "More.\n"})
 
-    shop = workshop_of(fleet.here.project.home)
-    shop.refresh(not_older=0)
+    repository_of(fleet.here.project.home).refresh(not_older=0)
     shown = plans.show_plan(fleet.here.project).base_moved
     assert shown is not None
     assert shown.startswith(f"the branch {BRANCH} was moved by someone else")

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias
 
 from accordance.changes.commission import Commission, patch_to_begin_with
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
+from accordance.changes.project_repository import repository_of
 from accordance.changes.provisional import ProvisionalJudge
 from accordance.changes.rebasing import RebaseAttempt
 from accordance.changes.remote_faults import outcome_of_remote
@@ -49,7 +51,7 @@ from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
 from accordance.work.landing import landing_of
 from accordance.work.plan_head import head_of, replaced_heads
-from accordance.workspace.branch import Branch, apply_patch, branch_name
+from accordance.workspace.branch import Branch, apply_patch
 from accordance.workspace.clone import Workspace, clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
@@ -57,17 +59,15 @@ from accordance.workspace.editing import Draft
 from accordance.workspace.errors import (
     EnvironmentBroken,
     ForeignPush,
-    GitFailed,
     IsolationUnavailable,
     RemoteUnavailable,
-    UnknownBase,
     WorkspaceError,
 )
 from accordance.workspace.evidence import evidence_folder
-from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
 from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
+from accordance.workspace.plan_repository import PlanRepository
 from accordance.workspace.remote_branch import RemoteBranch
 from accordance.workspace.repository_cache import RepositoryCache
 from accordance.workspace.runnable import why_not_runnable
@@ -84,7 +84,6 @@ __all__ = [
 Do: TypeAlias = Callable[[Path, Callable[[bytes], Opinion]], RunOutcome]
 """Runs the executor in a clone, with a judge to consult while it runs."""
 
-T = TypeVar("T")
 _MAX_SUMMARY: Final = 2_000
 
 
@@ -163,51 +162,14 @@ class Workshop:
             unprepared = RunOutcome(fault=Fault.UNPREPARED, text=str(error))
             return no_space(error) or unprepared
 
+    @property
+    def source(self) -> PlanRepository:
+        """The repository, with its remote, if it has one."""
+        return PlanRepository(self.repository, self.base, self.cache)
+
     def branch(self, plan_id: str, replaced: tuple[str, ...] = ()) -> Branch:
         """Return the branch of a plan; `replaced` are heads it had on another base."""
-        name = branch_name(plan_id)
-        if self.cache is None:
-            return Branch(self.repository, name, replaced)
-        return RemoteBranch(self.repository, name, replaced, cache=self.cache)
-
-    @property
-    def address(self) -> str:
-        """Where the repository is, for people."""
-        return str(self.cache.address if self.cache else self.repository)
-
-    def refresh(self, *, not_older: float | None = None) -> None:
-        """Get what a remote has, if that was not done a moment ago.
-
-        Raises RemoteUnavailable, WorkspaceError.
-        """
-        if self.cache is None:
-            return
-        if not_older is None:
-            self.cache.refresh()
-        else:
-            self.cache.refresh(not_older=not_older)
-
-    def base_commit(self) -> str:
-        """Return the commit that `base` names, as last seen. Raises UnknownBase."""
-        if self.cache is None:
-            return resolve(self.repository, self.base)
-        try:
-            return resolve(self.repository, self.cache.base_name)
-        except UnknownBase:
-            raise UnknownBase(f"{self.address} has no commit {self.base!r}") from None
-
-    def read(self, reading: Callable[[], T]) -> T:
-        """Read the repository; a copy of a remote that is broken is made anew first.
-
-        Raises WorkspaceError.
-        """
-        try:
-            return reading()
-        except GitFailed:
-            if self.cache is None:
-                raise
-            self.cache.heal()
-        return reading()
+        return self.source.branch(plan_id, replaced)
 
     def publish(
         self, plan_id: str, head: str, replaced: tuple[str, ...] = ()
@@ -220,20 +182,22 @@ class Workshop:
             return str(error)
         return None
 
+    def forget(self, plan_id: str) -> None:
+        """Delete what a remote keeps of a plan beside its branch, if it can be reached.
+
+        What no name leads to, git removes some day.
+        """
+        branch = self.branch(plan_id)
+        if isinstance(branch, RemoteBranch):
+            with suppress(WorkspaceError, OSError):
+                self.source.refresh()
+                branch.forget_all()
+
 
 def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     """Return the workshop of a project, by `[workspace]`. Raises InvalidSettings."""
-    workspace = home.settings().workspace
-    address = workspace.address
-    if address is None:
-        repository = (home.root / workspace.repo).resolve()
-        return Workshop(home, repository, workspace.base, isolation)
-
-    folder = home.root / workspace.cache if workspace.cache else home.repositories
-    cache = RepositoryCache(
-        folder.resolve(), address, workspace.base, workspace.remote_seconds
-    )
-    return Workshop(home, cache.repository, workspace.base, isolation, cache)
+    source = repository_of(home)
+    return Workshop(home, source.place, source.base, isolation, source.cache)
 
 
 class FinishedWork(NamedTuple):
@@ -383,9 +347,9 @@ class CodingAttempt:
 
     def base(self) -> str:
         """Return the commit that the change is made on. Raises WorkspaceError."""
-        self.shop.refresh()
+        self.shop.source.refresh()
         self._check_branch()
-        return self.job.head or self.shop.base_commit()
+        return self.job.head or self.shop.source.base_commit()
 
     def _check_branch(self) -> None:
         """Check that the plan's branch is as the ledger knows it.
@@ -409,7 +373,7 @@ class CodingAttempt:
 
     def fresh_tree(self, place: Path, base: str) -> AttemptTree:
         """Make a fresh clone; what this run has left there is thrown away."""
-        workspace = self.shop.read(partial(self._cloned, place, base))
+        workspace = self.shop.source.read(partial(self._cloned, place, base))
         return AttemptTree(
             workspace=workspace,
             before=base_snapshot(workspace),

@@ -170,7 +170,7 @@ class PlanRebase:
         now = self.base.now
         if not self.base.is_foreign:
             return now
-        for commit in (self.shop.base_commit(), self.base.before):
+        for commit in (self.shop.source.base_commit(), self.base.before):
             if self._branch.contains(now, commit):
                 return commit
         return now
@@ -190,7 +190,7 @@ class PlanRebase:
                 if self._branch.contains(onto, commit)
             }
         commits = [commit for commit in commits if commit not in staying]
-        replayed = shop.read(lambda: replay(shop.repository, commits, onto))
+        replayed = shop.source.read(lambda: replay(shop.repository, commits, onto))
         if isinstance(replayed, ReplayConflict):
             raise NotRebased(
                 f"{self._commit_label(before, replayed.commit)} does not apply to"

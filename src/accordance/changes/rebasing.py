@@ -63,7 +63,7 @@ class RebaseAttempt:
         """Apply the change, which another machine may have judged, to the head."""
         shop, commit = self.attempt.shop, self.landing.commit
         self.attempt.job.branch.must_have(commit)
-        return shop.read(lambda: rebase(shop.repository, commit, head))
+        return shop.source.read(lambda: rebase(shop.repository, commit, head))
 
     def _conflict(self, conflict: RebaseConflict) -> RunOutcome:
         files = listed(list(conflict.files))

@@ -58,7 +58,7 @@ class RemoteCauses:
         if cause.fault not in OF_REMOTE:
             return _ANOTHER_CAUSE
         try:
-            self.shop.refresh(not_older=0)
+            self.shop.source.refresh(not_older=0)
             if cause.fault is Fault.FOREIGN_PUSH:
                 self._must_be_own(tx, task.plan_id)
             else:

@@ -26,10 +26,10 @@ def rebase_plan(
     test fails, Conflict if the plan moves on meanwhile; then nothing was moved.
     """
     shop = workshop_of(project.home)
-    shop.refresh(not_older=0)
+    shop.source.refresh(not_older=0)
     with project.ledger.read() as tx:
         plan = find_plan(tx, name)
-        base = moved_base(tx, shop, plan)
+        base = moved_base(tx, project.home, plan)
         if base is None:
             return _unmoved(tx, shop, plan.plan_id)
 

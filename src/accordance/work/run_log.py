@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from accordance.domain.chain import ChainEntry, canonical
+from accordance.domain.faults import Fault
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending
 from accordance.errors import LedgerError, NotFound
@@ -30,6 +31,8 @@ MODEL_ANSWER: Final = "SAID"
 RAN: Final = "RAN"
 LEFT_ALONE: Final = "LEFT_ALONE"
 """An engine of another version than the one that began an attempt left it alone."""
+IS_COUNTED: Final = "is_counted"
+"""Marks an answer whose cost was counted with an earlier attempt."""
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"
 """A planner handed in a message, accepted or not."""
 _RUN_KEYS: Final = frozenset(("kind", "attempt"))
@@ -114,7 +117,9 @@ def prompt_payload(
 class KeptAnswers:
     """The answers that models gave in a run.
 
-    A run that was cut off has no report, so its answers count for the next one.
+    A run that was cut off has no report, so its answers count for the next one. So do
+    those of an attempt that ended because the remote of its repository was away: its
+    work was done.
     """
 
     ledger: Ledger
@@ -123,23 +128,32 @@ class KeptAnswers:
     def recall(self, question: str) -> dict[str, Any] | None:
         """Return the answer to a question, if a run that was cut off got one."""
         with contextlib.suppress(LedgerError), self.ledger.read() as tx:
-            sha256 = self._last_answer(tx, question)
-            return json.loads(tx.blob(sha256)) if sha256 else None
+            own, carried = self._last_answers(tx, question)
+            sha256 = own or carried
+            if sha256 is None:
+                return None
+            answer: dict[str, Any] = json.loads(tx.blob(sha256))
+            return answer if own else {**answer, IS_COUNTED: True}
         return None
 
-    def _last_answer(self, tx: Transaction, question: str) -> str | None:
-        about = self._about(question)
-        sha256: str | None = None
-
+    def _last_answers(
+        self, tx: Transaction, question: str
+    ) -> tuple[str | None, str | None]:
+        """The answer of this attempt, and that of an attempt whose remote was away."""
+        answers: dict[int, str] = {}
+        carried: str | None = None
         for entry in tx.entries_of(self.run.task_id or ""):
             payload: Mapping[str, Any] = entry.payload
             if entry.kind == RAN:
-                sha256 = None
+                is_carried = payload.get("fault") == Fault.REMOTE_AWAY
+                own = answers.get(payload["attempt"], carried)
+                carried = own if is_carried else None
+                answers.clear()
             elif entry.kind == MODEL_ANSWER:
-                answer = payload["answer"]
-                if payload == {**about, "answer": answer}:
-                    sha256 = answer
-        return sha256
+                asked = (payload["kind"], payload["asked"])
+                if asked == (self.run.kind, question):
+                    answers[payload["attempt"]] = payload["answer"]
+        return answers.get(self.run.attempt), carried
 
     def keep(self, question: str, answer: Mapping[str, Any]) -> None:
         """Keep an answer.

@@ -26,10 +26,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from accordance.domain.facts import IsolationProbe
 from accordance.errors import AccordanceError, Category
+
+if TYPE_CHECKING:
+    from accordance.domain.facts import IsolationProbe
 
 _MAX_OUTPUT: Final = 500
 _SHORT_ID: Final = 12
@@ -85,7 +87,7 @@ class BasesDiffer(UnfixedBase):
 
 
 class InvalidBaseline(WorkspaceError):
-    """No baseline, one of another repository, or one within the agent's reach."""
+    """No baseline, or a baseline of another repository or within the agent's reach."""
 
     code = "invalid-baseline"
 

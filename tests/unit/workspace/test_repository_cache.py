@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -149,21 +148,21 @@ def test_a_remote_that_stays_silent_is_given_up(tmp_path: Path) -> None:
             cache.refresh()
     assert silent.value.problem is RemoteProblem.SILENT
 
-    for url, problem in (
+    for place, problem in (
         (url, RemoteProblem.AWAY),
         ((tmp_path / "none.git").as_uri(), RemoteProblem.MISSING),
     ):
         with pytest.raises(RemoteUnavailable) as failed:
-            cache_of(tmp_path, url).refresh()
+            cache_of(tmp_path, place).refresh()
         assert failed.value.problem is problem, str(failed.value)
-        assert cache_of(tmp_path, url).why_not_usable() == str(failed.value)
+        assert cache_of(tmp_path, place).why_not_usable() == str(failed.value)
 
 
 def test_an_empty_remote_and_an_empty_branch(tmp_path: Path) -> None:
     """There is nothing to begin on, and that is said."""
     git(tmp_path, "init", "--quiet", "--bare", "empty.git")
     url = (tmp_path / "empty.git").as_uri()
-    with pytest.raises(RemoteUnavailable, match="no such repository.*HEAD"):
+    with pytest.raises(RemoteUnavailable, match=r"no such repository.*HEAD"):
         cache_of(tmp_path, url, "HEAD").refresh()
     why = cache_of(tmp_path, url, "HEAD").why_not_usable()
     assert why is not None
@@ -217,4 +216,3 @@ def test_a_hook_of_ours_never_runs(tmp_path: Path, remote: BareRemote) -> None:
     remote.push("main", **{"b.txt": "b\n"})
     cache.refresh(not_older=0)
     assert not mark.exists()
-    assert os.listdir(tmp_path / "caches")
