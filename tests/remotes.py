@@ -47,7 +47,9 @@ class BareRemote:
             git(self.other, "fetch", "--quiet", "origin", branch)
             git(self.other, "checkout", "--quiet", "-B", branch, "FETCH_HEAD")
         for name, text in files.items():
-            (self.other / name).write_text(text, "utf-8")
+            place = self.other / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8")
         git(self.other, "add", "--all")
         git(self.other, "commit", "--quiet", f"--message={message}")
         git(self.other, "push", "--quiet", "--force", "origin", f"HEAD:{branch}")

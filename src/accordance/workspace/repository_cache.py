@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from accordance.domain.repository_address import RepositoryAddress
-from accordance.workspace.clone import discard
+from accordance.workspace.clone import discard, scratch
 from accordance.workspace.errors import (
     GitFailed,
     RemoteProblem,
@@ -162,8 +162,10 @@ class RepositoryCache:
 
         Nothing is fetched or moved there.
         """
-        with self._scratch_git() as git:
+        with scratch() as place:
+            git = Git(place)
             try:
+                git("init", "--quiet", "--bare", "--template=")
                 refs = RemoteGit(git.directory, self.address, self.seconds).refs("HEAD")
                 if not refs and self.base == "HEAD":
                     return (
@@ -180,18 +182,6 @@ class RepositoryCache:
         commit = git.text("commit-tree", "-m", "never sent", tree)
         remote = RemoteGit(git.directory, self.address, self.seconds)
         remote.push(RefUpdate(f"{KEPT}probe/{commit}", commit), dry_run=True)
-
-    @contextmanager
-    def _scratch_git(self) -> Iterator[Git]:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        place = self.folder / f".probe-{os.getpid()}-{time.monotonic_ns()}"
-        place.mkdir()
-        try:
-            git = Git(place)
-            git("init", "--quiet", "--bare", "--template=")
-            yield git
-        finally:
-            discard(place)
 
     # -- under the lock
 
