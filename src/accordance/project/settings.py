@@ -26,6 +26,11 @@ from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
 from accordance.domain.fuses import FuseSettings, fuses_from
 from accordance.domain.records import Rules
+from accordance.domain.repository_address import (
+    RepositoryAddress,
+    address_of,
+    is_address,
+)
 from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
@@ -43,12 +48,25 @@ _PERSONS_CHOICE: Final = (
 )
 
 
+def _usable_address(name: str) -> str:
+    """Refuse an address that holds a secret or would run a program."""
+    if is_address(name):
+        address_of(name)
+    return name
+
+
+RepositoryName: TypeAlias = Annotated[str, AfterValidator(_usable_address)]
+
+
 class WorkspaceSettings(SettingTable):
     """The repository that tasks change."""
 
-    repo: str = Field(
+    repo: RepositoryName = Field(
         default=".",
-        description="The repository, relative to the project folder.",
+        description=(
+            "The repository: a path, relative to the project folder, or the URL of a "
+            "git remote, without user, password or token."
+        ),
         examples=["../app"],
     )
     base: str = Field(
@@ -64,6 +82,24 @@ class WorkspaceSettings(SettingTable):
         ),
         examples=[8],
     )
+    cache: str = Field(
+        default="",
+        description=(
+            "The folder for what this machine has of a repository on a remote, "
+            "relative to the project folder; `.accordance/repositories` by default."
+        ),
+        examples=["/var/cache/accordance"],
+    )
+    remote_seconds: Count = Field(
+        default=120,
+        description="How long a remote may stay silent before it is given up.",
+        examples=[30],
+    )
+
+    @property
+    def address(self) -> RepositoryAddress | None:
+        """The address of the remote; None where the repository is named by a path."""
+        return address_of(self.repo) if is_address(self.repo) else None
 
 
 @dataclass(frozen=True, slots=True)
