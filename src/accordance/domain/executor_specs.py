@@ -254,6 +254,12 @@ KINDS: Final = EXECUTOR_KINDS
 WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))
 """The kinds that need no settings."""
 
+
+def asks_models(spec: Spec) -> bool:
+    """Whether runs of an executor use up tokens that are counted."""
+    return isinstance(spec, AgentSpec | LlmSpec)
+
+
 AnySpec: TypeAlias = Annotated[Spec, Field(discriminator="kind")]
 _ANY_SPEC: Final = TypeAdapter[Spec](AnySpec, config=ConfigDict(defer_build=True))
 

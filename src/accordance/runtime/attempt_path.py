@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accordance.changes.settling import change_in
@@ -247,6 +247,11 @@ def _failure(error: Exception) -> RunOutcome:
 
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     """Return what was taken up, or why nothing was."""
+    look = _progress_of(tx, plan_id, offers)
+    return replace(look, waits_for_budget=offers.waits_for_budget)
+
+
+def _progress_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     if offers.queued:
         return Look(RunProgress.BEGAN, None, offers.unstartable)
     if offers.waits_for_room:

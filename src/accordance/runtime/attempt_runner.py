@@ -17,19 +17,24 @@ from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.chain import Payload
 from accordance.domain.context_pack import budget_for
-from accordance.domain.executor_specs import Spec
+from accordance.domain.executor_specs import Spec, asks_models
 from accordance.domain.faults import Fault
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
-from accordance.domain.spending import BYTES_PER_TOKEN, Spending
+from accordance.domain.spending import BYTES_PER_TOKEN, Spending, tighter
 from accordance.domain.usage import Budget
 from accordance.errors import OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.runtime.budgets import budget_left, priced_budget, uses_up_plan
+from accordance.runtime.budgets import (
+    budget_left,
+    priced_budget,
+    share_of_plan,
+    uses_up_plan,
+)
 from accordance.runtime.executor_run import ExecutorRun
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
@@ -119,6 +124,23 @@ class ProjectAttempts:
 
         has_own_bounds = choice.model in choice.spec.bounds
         return queue_name(choice.executor, choice.model if has_own_bounds else None)
+
+    def share(
+        self, tx: Transaction, task: TaskRecord, queue: str, change: bytes | None
+    ) -> Budget | str | None:
+        """Return what an attempt reserves of its plan's budget, or why it has to wait.
+
+        None if it reserves nothing: a program, or a plan without a budget.
+        """
+        bound = self.queues().get(queue)
+        spec = self.routing.executors.get(bound.executor) if bound else None
+        if spec is None or not asks_models(spec):
+            return None
+
+        kind = kind_of(task)
+        request = wanted_for(task, kind, change)
+        choice = self.routing.after(request, _failures(task, kind))
+        return share_of_plan(tx, task, choice)
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
         """Return the contract to which the routes hold an action.
@@ -337,6 +359,10 @@ def _budget(
     budget = budget_left(tx, task.task_id, plan.rules.fuses)
     if isinstance(budget, str):
         raise _NotBegun(Fault.OVER_BUDGET, budget)
+
+    reserved = task.lease.reserved if task.lease else None
+    if reserved is not None:
+        budget = tighter(budget, reserved)
 
     priced = priced_budget(choice, budget, plan.rules.fuses)
     if isinstance(priced, str):

@@ -98,6 +98,7 @@ class Runner:
             self.engine, self.ledger, self.crew, self.listener
         )
         self._unstartable = UnstartableTasks(self.ledger, self.listener)
+        self._waits_for_budget: dict[str, str] = {}  # by plan: the fuse
         self._last_look = 0.0
         self._rests_since: float | None = None
         self._has_begun = False  # any attempt
@@ -277,9 +278,17 @@ class Runner:
         if look.progress is RunProgress.BEGAN:
             self._has_begun = True
         self._unstartable.replace(plan_id, look.unstartable)
+        self._tell_of_waiting(plan_id, look.waits_for_budget)
         if self._is_worker:
             self._unstartable.announce()
         return look
+
+    def _tell_of_waiting(self, plan_id: str, why: str) -> None:
+        """Report that tasks wait for the budget of their plan; once while they do."""
+        fuse, _, _ = why.partition(":")
+        if why and self._waits_for_budget.get(plan_id) != fuse:
+            self.listener.notice(f"{plan_id}: tasks wait for others to end: {why}")
+        self._waits_for_budget[plan_id] = fuse
 
     def _reconcile(self, busy: list[str]) -> None:
         """Check from time to time whether attempts in work will come to an end."""

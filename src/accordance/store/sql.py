@@ -31,7 +31,9 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.reservations import all_reserved
 from accordance.domain.turns import turn_of
+from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
 from accordance.store.failures import translated
@@ -269,6 +271,11 @@ class SqlTransaction(SqlWriting):
     def expired(self, plan_id: str) -> list[str]:
         self._flush_tasks()
         return list(self._ask(statements.EXPIRED, plan_id, now=self.now))
+
+    def reserved(self, plan_id: str) -> Budget:
+        self._flush_tasks()
+        leases = self._connection.execute(statements.RESERVED, {"key": plan_id})
+        return all_reserved(Budget(tokens=tokens, cost=cost) for tokens, cost in leases)
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()

@@ -123,6 +123,8 @@ TASK_NODES: Final = Table(
     Column("lease_holder", Words),
     time_column("lease_until"),
     hash_column("lease_product"),
+    Column("lease_tokens", BigInteger),  # what the holder has reserved
+    Column("lease_cost", Float),
     hash_column("product"),
     Column("last_error", Words),
     Column("same_errors", Integer, nullable=False),
