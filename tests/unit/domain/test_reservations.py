@@ -49,15 +49,19 @@ def test_an_attempt_reserves_what_it_may_use(
             Budget(tokens=5),
             Budget(tokens=10),
             Budget(tokens=6),
-            "tokens_per_run: it may use 5 tokens, and attempts in work leave 4; a lower"
-            " tokens_per_task lets more tasks run at once",
+            (
+                "tokens_per_run: it may use 5 tokens, and attempts in work leave 4; a lower"
+                " tokens_per_task lets more tasks run at once"
+            ),
         ),
         (
             Budget(tokens=5, cost=2.0),
             Budget(tokens=10, cost=3.0),
             Budget(tokens=0, cost=1.5),
-            "cost_per_run: it may cost 2.00, and attempts in work leave 1.50; a lower"
-            " cost_per_task lets more tasks run at once",
+            (
+                "cost_per_run: it may cost 2.00, and attempts in work leave 1.50; a lower"
+                " cost_per_task lets more tasks run at once"
+            ),
         ),
         (Budget(cost=0.1), Budget(cost=0.1), Budget(tokens=0, cost=0.0), None),
         (Budget(cost=0.1), Budget(tokens=1, cost=0.3), Budget(cost=0.1), None),
@@ -127,8 +131,10 @@ def test_what_is_left_for_a_task(
         (
             [Spending(read=1, calls=3)],
             Fuses(cost_per_task=2),
-            "cost_per_task: the price of 3 of its calls is unknown; set `prices` in"
-            " accordance.toml",
+            (
+                "cost_per_task: the price of 3 of its calls is unknown; set `prices` in"
+                " accordance.toml"
+            ),
         ),
     ],
 )
