@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-import jsonschema
-import kubernetes_validate
+import jsonschema_rs
+import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
 from sqlalchemy import create_engine, text
@@ -98,12 +98,12 @@ def test_the_compose_file_keeps_the_schema_of_compose() -> None:
     """A misspelt key of a service is an error there."""
     place = resources.files("check_jsonschema") / "builtin_schemas/vendor"
     schema = json.loads((place / "compose-spec.json").read_text())
-    jsonschema.validate(compose(), schema)
+    jsonschema_rs.validate(schema, compose())
 
     misspelt = compose()
     misspelt["services"]["worker"]["stop_grace_periods"] = "1s"
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(misspelt, schema)
+    with pytest.raises(jsonschema_rs.ValidationError):
+        jsonschema_rs.validate(schema, misspelt)
 
 
 def test_every_manifest_keeps_the_schema_of_kubernetes() -> None:

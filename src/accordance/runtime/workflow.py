@@ -41,8 +41,9 @@ from accordance.runtime.ports import (
     TaskAttempt,
 )
 from accordance.runtime.slots import Bound, Slot, Slots
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import engine_beside, make_engine, now
+from accordance.store.opening import engine_beside, make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
@@ -212,7 +213,7 @@ class WorkflowEngine:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             yield _Unit(tx, connection, self._client)
 
@@ -245,7 +246,7 @@ class WorkflowEngine:
         if self._dialect == "sqlite":
             # Nothing may change between what is read and what is written.
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        with within(connection, now()) as tx:
+        with within(connection, time_on(connection)) as tx:
             return settle(_Unit(tx, connection, self._client))
 
     def await_ledger(self) -> None:

@@ -7,7 +7,6 @@ killed process loses nothing, a power cut may lose the last commits) unless
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from accordance.errors import (
     LedgerTooOld,
     LedgerUnavailable,
 )
+from accordance.store.clock import time_on
 from accordance.store.failures import translated, where
 from accordance.store.read_only import engine_for_reading, is_for_reading, may_write
 from accordance.store.sealing_old_rows import take_over
@@ -42,17 +42,12 @@ _KEPT: Final = 5  # connections that stay open
 _CONNECTIONS: Final = 15
 
 
-def now() -> str:
-    """The time, in UTC, to the microsecond: sorts as text."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def open_ledger(
     place: str | Path,
     *,
     create: bool = True,
     durability: Durability = "normal",
-    clock: Clock = now,
+    clock: Clock | None = None,
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
@@ -261,7 +256,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         if version != SCHEMA:
             migrate(connection)
         if version is not None and version < _FIRST_SEALED:
-            take_over(connection, now())
+            take_over(connection, time_on(connection))
 
 
 def migrate(connection: Connection) -> None:

@@ -36,6 +36,7 @@ from accordance.domain.turns import turn_of
 from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
@@ -365,16 +366,20 @@ def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
 class SqlLedger(Ledger):
     """A ledger in a database."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], str]) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], str] | None = None) -> None:
+        """Open it; without a clock of the caller's, that of the database counts."""
         self.engine = engine
         self._clock = clock
+
+    def _time(self, connection: Connection) -> str:
+        return self._clock() if self._clock else time_on(connection)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, self._clock()) as tx,
+            within(connection, self._time(connection)) as tx,
         ):
             yield tx
 
@@ -385,7 +390,7 @@ class SqlLedger(Ledger):
             if plain.dialect.name == "postgresql":
                 options["isolation_level"] = "REPEATABLE READ"
             connection = plain.execution_options(**options)
-            yield SqlTransaction(connection, self._clock())
+            yield SqlTransaction(connection, self._time(connection))
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with translated(self.engine):
