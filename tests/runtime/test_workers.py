@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dbos import DBOS
 from sqlalchemy import text
 
 from accordance.domain.faults import Fault
@@ -21,7 +20,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import RunOutcome
-from accordance.runtime.ports import LOCAL, TaskAttempt
+from accordance.runtime.ports import LOCAL, VERSION, AttemptSteps, TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.runtime.workers import Heart, only_one, worker_name, working_on
 from accordance.store.opening import make_engine
@@ -99,7 +98,7 @@ def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
         return said(one)
 
     assert on.runner(run, worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
-    assert seen == [{"w-1": "1"}] * 4
+    assert seen == [{"w-1": VERSION}] * 4
     assert workers(on) == {}
 
 
@@ -115,7 +114,7 @@ def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
 
 
 def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
-    """It is forgotten only when nothing of it is left; the private function of DBOS this rests on is still there."""
+    """It is forgotten, and what it had begun is done by the next."""
     on = on_postgresql.brings(ONE)
     begun, let_go = threading.Event(), threading.Event()
 
@@ -130,8 +129,7 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
     assert begun.wait(60)
     lost.stop()
     working.join()
-    assert (lost.is_clean, workers(on)) == (False, {"lost": "1"})
-    assert callable(DBOS._recover_pending_workflows)
+    assert (lost.is_clean, workers(on)) == (False, {"lost": VERSION})
     next_one = on.runner(worker_id="next", beat_seconds=0.05)
     assert next_one.until_it_rests() is NoTaskReason.FINISHED
     let_go.set()
@@ -253,7 +251,7 @@ def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
             )
         )
         connection.execute(text("DELETE FROM accordance_workers"))
-    until(lambda: workers(on_postgresql) == {"w-1": "1"})
+    until(lambda: workers(on_postgresql) == {"w-1": VERSION})
     heart.stop()
     assert workers(on_postgresql) == {}
 
@@ -281,18 +279,16 @@ def test_a_worker_beats_before_it_takes_anything(
 ) -> None:
     """So that a kill at any point leaves nothing behind that no list names."""
     seen: list[dict[str, str]] = []
-    launch = DBOS.launch
+    runner = on_postgresql.brings(ONE).runner(worker_id="w-1")
+    start = runner.engine.start
 
-    def look() -> None:
+    def look(steps: AttemptSteps) -> None:
         seen.append(workers(on_postgresql))
-        launch()
+        start(steps)
 
-    monkeypatch.setattr(DBOS, "launch", look)
-    assert (
-        on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests()
-        is NoTaskReason.FINISHED
-    )
-    assert seen == [{"w-1": "1"}]
+    monkeypatch.setattr(runner.engine, "start", look)
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
+    assert seen == [{"w-1": VERSION}]
 
 
 # -- the command line

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from accordance.domain.faults import Fault
 from accordance.work.parallel_changes import ChangeBounds
 
+if TYPE_CHECKING:
+    from accordance.runtime.attempt_queue import ClaimedAttempt
+
 
 class QueuedAttempt(NamedTuple):
-    """An attempt that waits in a queue."""
+    """An attempt that was queued, and maybe begun at once by the same process."""
 
     workflow: str
     queue: str
+    claimed: ClaimedAttempt | None = None  # None: any process may begin it
 
 
 @dataclass(frozen=True, slots=True)

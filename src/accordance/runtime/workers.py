@@ -2,8 +2,8 @@
 
 On SQLite there is a single process, guarded by a lock beside the file. On PostgreSQL
 every worker has a heartbeat, by the database's clock, and the worker that gets the lock
-looks for those without. DBOS does the takeover; its fence keeps a worker that was only
-slow from finishing work that another has taken.
+looks for those without: what they had begun is queued again. The claim of an attempt
+keeps a worker that was only slow from finishing work that another has taken.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from dbos import DBOS
 from sqlalchemy import Engine, text
 
 from accordance.errors import Conflict
+from accordance.runtime.attempt_queue import AttemptQueue
 from accordance.runtime.ports import LOCAL, VERSION
 from accordance.store.failures import translated
 
@@ -33,16 +33,20 @@ DEAD_AFTER_SECONDS: Final = 15.0
 _STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
-# The column is called `executor_id`, as DBOS calls a worker: workers of other versions
-# run beside us and write it, too.
+# The column is called `executor_id`: workers of other versions run beside us and write
+# it, too.
 _BEAT: Final = text(
     "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
     " VALUES (:worker_id, :version, now(), now(), :queues)"
     " ON CONFLICT (executor_id) DO UPDATE SET beat_at = now()"
 )
-_DEAD: Final = text(
-    "SELECT executor_id FROM accordance_workers"
-    " WHERE beat_at < now() - make_interval(secs => :seconds)"
+_FORGET_DEAD: Final = text(
+    "DELETE FROM accordance_workers"
+    " WHERE beat_at < now() - make_interval(secs => :seconds) RETURNING executor_id"
+)
+_ALIVE: Final = text(
+    "SELECT 1 FROM accordance_workers WHERE executor_id = :worker_id"
+    " AND beat_at >= now() - make_interval(secs => :seconds)"
 )
 _OTHERS: Final = text(
     "SELECT version, count(*) FROM accordance_workers"
@@ -161,6 +165,12 @@ class Heart:
         with translated(self.engine), self.engine.begin() as connection:
             return connection.execute(_COMPANY, values).first() is not None
 
+    def is_alive(self, worker_id: str) -> bool:
+        """Whether a worker is alive."""
+        values = {"worker_id": worker_id, "seconds": self.dead_after}
+        with translated(self.engine), self.engine.begin() as connection:
+            return connection.execute(_ALIVE, values).first() is not None
+
     def is_served(self, queue: str) -> bool:
         """Whether a worker that is alive serves a queue."""
         with translated(self.engine), self.engine.begin() as connection:
@@ -184,25 +194,16 @@ class Heart:
         return steady_seconds >= _STEADY_BEATS * self.beat_seconds
 
     def take_over_dead_workers(self) -> list[str]:
-        """Hand the work of dead workers to the living; return the dead.
-
-        A worker is forgotten only when none of its work is left.
-        """
+        """Queue the work of dead workers again, for the living; return the dead."""
+        queue = AttemptQueue(self.engine.dialect.name)
         with self.engine.begin() as connection:
             has_lock = connection.execute(_TRY_LOCK).scalar()
             if not has_lock:
                 return []
 
-            rows = connection.execute(_DEAD, {"seconds": self.dead_after})
-            dead = list(rows.scalars())
-            for worker in dead:
-                DBOS._recover_pending_workflows([worker])  # noqa: SLF001 - what recovery is built on; pinned, and tested
-                pending = DBOS.list_workflows(
-                    status="PENDING", executor_id=worker, limit=1
-                )
-                if not pending:
-                    connection.execute(_GONE, {"worker_id": worker})
-            return dead
+            queue.requeue_of_dead(connection, self.dead_after)
+            values = {"seconds": self.dead_after}
+            return list(connection.execute(_FORGET_DEAD, values).scalars())
 
 
 @dataclass
@@ -224,3 +225,7 @@ class Crew:
         if queue in self.queues:
             return True
         return self.heart is not None and self.heart.is_served(queue)
+
+    def is_alive(self, worker_id: str) -> bool:
+        """Whether another worker is alive."""
+        return self.heart is not None and self.heart.is_alive(worker_id)

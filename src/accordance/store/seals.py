@@ -38,6 +38,8 @@ from sqlalchemy.types import NullType
 from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
 from accordance.store.tables import (
+    ATTEMPT_QUEUE,
+    ATTEMPT_STARTS,
     BLOBS,
     COUNTERS,
     LEDGER_EVENTS,
@@ -61,6 +63,8 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 """Sealed by their own hashes."""
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
+    ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
+    ATTEMPT_STARTS: "what began within the last minute; gone after that",
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)

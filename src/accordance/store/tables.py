@@ -399,3 +399,38 @@ WORKERS: Final = Table(
     Column("beat_at", DateTime(timezone=True), nullable=False),
     Column("queues", Json),  # NULL: it does not say, and may have any
 )
+
+ATTEMPT_QUEUE: Final = Table(
+    "attempt_queue",
+    METADATA,
+    Column("workflow", Words, primary_key=True),
+    Column("plan_id", Words, nullable=False),
+    Column("task_id", Words, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("product", Words),  # what a review is about
+    Column("queue", Words, nullable=False),
+    time_column("lease", nullable=False),
+    Column("priority", BigInteger, nullable=False),
+    Column("version", String(32), nullable=False),  # of the engine
+    Column("state", String(16), nullable=False),
+    Column("worker", Text),  # that has begun it
+    # rises with every worker that begins it: whoever has an older one is too late
+    Column("claim", Integer, nullable=False),
+    Column("recoveries", Integer, nullable=False),  # workers that were lost over it
+    Column("kept", Text),  # the outcome of its run, until it is settled
+    Column("error", Words),  # why it could not be settled
+    # seconds since the epoch, by the database's clock
+    Column("queued_at", Float, nullable=False),
+    Column("begun_at", Float),
+)
+"""The attempts that are queued or in work; a row goes when its attempt is settled."""
+
+ATTEMPT_STARTS: Final = Table(
+    "attempt_starts",
+    METADATA,
+    Column("queue", Words, nullable=False),
+    Column("begun_at", Float, nullable=False),
+    Index("ix_attempt_starts_queue", "queue", "begun_at"),
+)
+"""When attempts of queues with a rate were begun, in any process."""
