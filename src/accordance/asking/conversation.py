@@ -1,4 +1,4 @@
-"""A conversation with a model about one message: question, reply, feedback.
+"""A conversation with a model about a message: question, reply, feedback.
 
 Nothing here talks to a model. `ask` and its siblings do, and hand over the replies. So
 the rules of the loop are written once, whether a reply comes whole or in pieces, to a

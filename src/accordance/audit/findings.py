@@ -57,7 +57,7 @@ class AuditFindings:
 
     @property
     def holds(self) -> bool:
-        """Whether the audit found nothing wrong."""
+        """Whether nothing is wrong."""
         return not (self.integrity or self.completeness)
 
     def broken(self, finding: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
 from accordance.domain.chain import ChainEntry
@@ -13,6 +13,24 @@ from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.store.ledger import Transaction
 from accordance.work.contracts_for import HELD_TO
 from accordance.work.run_log import MODEL_ANSWER, PLAN_WRITTEN, PROMPTED, RAN
+
+_ALWAYS_NAMED: Final = {
+    PROMPTED: ("recipe", "the recipe of a prompt"),
+    MODEL_ANSWER: ("answer", "the answer of a model"),
+    PLAN_WRITTEN: ("sha256", "a plan that was written"),
+}
+"""By the kind of event: the key that holds a hash, and what it is the hash of."""
+
+_PLAN_SOURCES: Final = (
+    ("raw", "what the plan was read from"),
+    ("reading", "what the plan was read from"),
+)
+_PERHAPS_NAMED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    RAN: (("report", "the report of a run"),),
+    PlanEvent.IMPORTED: _PLAN_SOURCES,
+    PlanEvent.AMENDED: _PLAN_SOURCES,
+}
+"""The same for keys that an event may lack."""
 
 
 class NamedBlobs:
@@ -53,20 +71,14 @@ class NamedBlobs:
 def _blobs_named_by(entry: ChainEntry) -> Iterator[tuple[str, str]]:
     """The hashes that an event names, each with what it is the hash of."""
     payload: Mapping[str, Any] = entry.payload
+    if entry.kind in _ALWAYS_NAMED:
+        key, label = _ALWAYS_NAMED[entry.kind]
+        yield str(payload.get(key)), label
 
-    if entry.kind == PROMPTED:
-        yield str(payload.get("recipe")), "the recipe of a prompt"
-    elif entry.kind == Event.CLAIMED:
-        held_to = payload.get(HELD_TO)
-        if isinstance(held_to, dict):
-            yield str(held_to.get("agents")), "the registry of research agents"
-    elif entry.kind == MODEL_ANSWER:
-        yield str(payload.get("answer")), "the answer of a model"
-    elif entry.kind == RAN and "report" in payload:
-        yield str(payload["report"]), "the report of a run"
-    elif entry.kind in (PlanEvent.IMPORTED, PlanEvent.AMENDED):
-        for key in ("raw", "reading"):
-            if key in payload:
-                yield str(payload[key]), "what the plan was read from"
-    elif entry.kind == PLAN_WRITTEN:
-        yield str(payload.get("sha256")), "a plan that was written"
+    for key, label in _PERHAPS_NAMED.get(entry.kind, ()):
+        if key in payload:
+            yield str(payload[key]), label
+
+    held_to = payload.get(HELD_TO)
+    if entry.kind == Event.CLAIMED and isinstance(held_to, dict):
+        yield str(held_to.get("agents")), "the registry of research agents"

@@ -307,7 +307,7 @@ def verify_verdicts(
     hashes: Mapping[int, str],
     findings: AuditFindings,
 ) -> None:
-    """Check that every verdict is the announced one and names a head of the chain."""
+    """Check that every verdict is as announced and names a head of the chain."""
     known = set()
     for verdict in tx.find(VerdictRecord, plan_id=plan.plan_id):
         findings.verdicts += 1

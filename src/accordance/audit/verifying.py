@@ -42,7 +42,7 @@ _ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED, REBASED)
 
 
 def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindings]:
-    """Recompute everything: one set of findings per plan, and a last one for the rest.
+    """Recompute everything: return findings for each plan, and last for the rest.
 
     The rest is what belongs to no plan: the ledger's own chain and the blobs.
     """
@@ -132,7 +132,7 @@ def verify_plan(
 
 
 class _PlanAudit:
-    """The audit of one plan: its chain is read once, then its records are compared."""
+    """The audit of a plan: its chain is read once, then its records are compared."""
 
     def __init__(self, tx: Transaction, plan_id: str) -> None:
         self.findings = AuditFindings(plan_id)

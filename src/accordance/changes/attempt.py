@@ -169,9 +169,8 @@ class Workshop:
 
 def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     """Return the workshop of a project, by `[workspace]`. Raises InvalidSettings."""
-    workspace = home.settings().workspace
-    repository = (home.root / workspace.repo).resolve()
-    return Workshop(home, repository, workspace.base, isolation)
+    base = home.settings().workspace.base
+    return Workshop(home, home.repository(), base, isolation)
 
 
 class FinishedWork(NamedTuple):

@@ -36,7 +36,7 @@ def command(
     """Show a judgement again, in any format, from the BUNDLE that it has left.
 
     The verdict is recomputed from the facts in the bundle, and the bundle is verified
-    first: a changed one is refused. No repository is needed, and nothing is judged
+    first: a changed bundle is refused. No repository is needed, and nothing is judged
     anew: exit code 0 says that it was shown, not that the work is done.
     """
     from accordance.service.bundles import is_bundle

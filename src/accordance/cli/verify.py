@@ -21,7 +21,7 @@ from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.verification import Anchored
-    from accordance.service.views.verification import FindingsView
+    from accordance.service.views.verification import FindingsView, VerificationView
 
 _LARGEST_ANCHOR = 1 << 26
 
@@ -113,14 +113,18 @@ def _verify_plans(
     if as_json:
         print_json([findings.to_json() for findings in view.findings])
     else:
-        for findings in view.findings:
-            _print_findings(findings)
-        if view.anchored_at is not None:
-            anchor_text = (
-                f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
-            )
-            print_line(f"{anchor_text}; signature: {view.signature}")
+        _print_verification(view)
     return Exit.OK if view.holds else Exit.REJECTED
+
+
+def _print_verification(view: VerificationView) -> None:
+    for findings in view.findings:
+        _print_findings(findings)
+    if view.anchored_at is not None:
+        when = view.anchored_at[:19]
+        print_line(
+            f"anchor of {when}, {view.anchored_plans} plans; signature: {view.signature}"
+        )
 
 
 def _anchored(file: Path, key: Path | None) -> Anchored:

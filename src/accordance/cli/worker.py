@@ -1,4 +1,4 @@
-"""`accordance worker`: one of several processes that share a PostgreSQL ledger."""
+"""`accordance worker`: a process among others that share a PostgreSQL ledger."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Step 3: a closed table of lossless rewrites, applied before validation and recorded.
 
-A `Shape` is the table for one kind of object: other names of its keys, other spellings
+A `Shape` is the table for a kind of object: other names of its keys, other spellings
 of its words, wrappers that may lie around it. Nothing here supplies a value, changes a
 decision or drops content. Where a rewrite would lose something it is not applied, and
 validation reports the fault. The input is never modified.
@@ -48,7 +48,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The rewrites of one kind of object, as data.
+    """The rewrites of a kind of object, as data.
 
     `renames` maps a canonical key to its other names. `wrappers` are the keys of an
     object around the message, which is unwrapped only if `marker` is not at the top.
@@ -77,7 +77,7 @@ def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repai
 
 
 class Rivals(NamedTuple):
-    """Two answers in one message that differ in a key.
+    """Two answers in a message that differ in a key.
 
     A place is the name of a wrapper, or "" for the top of the message.
     """
@@ -88,7 +88,7 @@ class Rivals(NamedTuple):
 
 
 def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
-    """Two places of one message that hold different answers, so that neither counts."""
+    """Two places of a message that hold different answers, so that neither counts."""
     answers = _wrapped_answers(message, shape)
     if not answers:
         return None
@@ -112,7 +112,7 @@ def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]
     """The wrappers that hold an answer, with that answer normalised.
 
     An answer is an object with the marker. Where the marker has a list of words, it
-    must be one of them.
+    must be among them.
     """
     spelling = shape.spellings.get(shape.marker)
     answers: dict[str, JsonObject] = {}
@@ -140,7 +140,14 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
             continue
         outer = {key: value for key, value in message.items() if key != wrapper}
         if _agree(outer, inner):
-            repairs.append(Repair("unwrap", render((wrapper,)), wrapper, None))
+            repairs.append(
+                Repair(
+                    rule="unwrap",
+                    path=render((wrapper,)),
+                    before=wrapper,
+                    after=None,
+                )
+            )
             return {**outer, **inner}
     return message
 
@@ -164,7 +171,14 @@ def _normal_object(
             continue
         word = spelling.canonical(written)
         if word is not None:
-            repairs.append(Repair("spelling", render((*path, key)), written, word))
+            repairs.append(
+                Repair(
+                    rule="spelling",
+                    path=render((*path, key)),
+                    before=written,
+                    after=word,
+                )
+            )
             changed[key] = word
 
     for key, child in shape.objects.items():
@@ -229,7 +243,14 @@ def _rename(
         first = present[0]
         if all(value[alias] == value[first] for alias in present):
             new_names[first] = key
-            repairs.append(Repair("rename", render((*path, first)), first, key))
+            repairs.append(
+                Repair(
+                    rule="rename",
+                    path=render((*path, first)),
+                    before=first,
+                    after=key,
+                )
+            )
     if not new_names:
         return value
 

@@ -21,7 +21,7 @@ _NAMES_ITS_PLAN: Final = "plan_id"
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A value that is another one now; None where there is none.
+    """A value that changed; None where there is no value.
 
     `name` is the path of the field, such as `task.pins.allowed_paths`.
     """
@@ -120,11 +120,11 @@ def _fields(item: BaseModel) -> dict[str, Any]:
 def _link(edge: Edge) -> Link:
     metadata = edge.metadata
     return Link(
-        edge.edge_type,
-        edge.from_task_id,
-        edge.to_task_id,
-        metadata.and_or if metadata else None,
-        metadata.group_id if metadata else None,
+        edge_type=edge.edge_type,
+        from_task_id=edge.from_task_id,
+        to_task_id=edge.to_task_id,
+        and_or=metadata.and_or if metadata else None,
+        group_id=metadata.group_id if metadata else None,
     )
 
 

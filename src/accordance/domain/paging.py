@@ -40,7 +40,7 @@ class InvalidLimit(AccordanceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """How many items are wanted, and behind which one they begin."""
+    """How many items are wanted, and behind which item they begin."""
 
     limit: int = USUAL_ITEMS
     cursor: str | None = None

@@ -185,7 +185,9 @@ class _Reader:
 
     def _next_line(self) -> str:
         following = self.at + 1
-        return self.lines[following] if following < len(self.lines) else ""
+        if following < len(self.lines):
+            return self.lines[following]
+        return ""
 
     def _read_file_names(self, old_line: str, new_line: str) -> None:
         """Read `---` and `+++`: of git's header, or the start of a plain section."""

@@ -31,7 +31,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRecord:
-    """A plan, in one of its revisions."""
+    """A revision of a plan."""
 
     plan_id: str
     title: str

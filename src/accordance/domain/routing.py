@@ -191,7 +191,7 @@ class Routing:
     def choose(self, request: RouteRequest, tier: int | None = None) -> Choice:
         """Choose who does this work, with a model of at least `tier` where given.
 
-        Where the task allows none of the executors that fit, the first one is returned:
+        Where the task allows none of the executors that fit, the first is returned:
         preflight refuses it, with the reason. Raises NoExecutor.
         """
         route = self._route_for(request)
@@ -234,7 +234,7 @@ class Routing:
         return not request.executors.isdisjoint(names)
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
-        """Return the routing that gives all work to one executor.
+        """Return the routing that gives all work to a single executor.
 
         Kinds that need no settings need not be configured. Routes keep their contracts:
         who does the work does not change what it is.
@@ -257,7 +257,7 @@ class Routing:
     def after(self, request: RouteRequest, failures: int) -> Choice:
         """Choose who does this after so many failures. Raises NoExecutor.
 
-        Each failure leads to the next stronger model, where there is one.
+        Each failure leads to the next stronger model, where it exists.
         """
         first = self.choose(request)
         stronger = first.stronger

@@ -37,7 +37,7 @@ def first_fault(
 ) -> str:
     """Describe the first fault in a line.
 
-    An unknown key comes before a missing one, for it may be that key, misspelt. `table`
+    An unknown key comes before a missing key, for it may be that key, misspelt. `table`
     names the table that the model describes, where it is not the whole file.
     """
     faults = error.errors()
@@ -193,9 +193,11 @@ def _inside(schema: Schema, step: PathStep) -> Schema | None:
 
 
 def _only_member(schema: Schema) -> Schema | None:
-    """Return the only thing a value can be, if there is a single one."""
+    """Return the only thing a value can be, if it has no choice."""
     members = _members(schema)
-    return members[0] if len(members) == 1 else None
+    if len(members) == 1:
+        return members[0]
+    return None
 
 
 def _members(schema: Schema) -> list[Schema]:
@@ -241,7 +243,9 @@ def _place(path: tuple[PathStep, ...], schema: Schema) -> str:
     if _is_list_of_tables(schema):
         return f"[{_header(path)}]"
     *above, key = path
-    return f"{_header(tuple(above))} {key}" if above else str(key)
+    if above:
+        return f"{_header(tuple(above))} {key}"
+    return str(key)
 
 
 def _header(path: tuple[PathStep, ...]) -> str:

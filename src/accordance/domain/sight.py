@@ -203,7 +203,8 @@ class _Tree:
     def _places_of_word(self, word: str) -> Iterator[str]:
         """Yield what a word names, as a path or as a module of Python."""
         path = normal_path(word.partition("::")[0])
-        if path is not None and (path in self.files or path in self.folders):
+        is_place = path in self.files or path in self.folders
+        if path is not None and is_place:
             yield path
         elif _MODULE.fullmatch(word):
             yield from self._places_of_module(word.split("."))

@@ -1,8 +1,8 @@
 """Turns: which task of a plan is taken up next.
 
-Returned work comes first, because somebody waits for it; then products to review, which
-hold up what depends on them; then new work. Within a turn the priority decides, then
-the place in the plan.
+Returned work comes first, because its author waits for it; then products to review,
+which hold up what depends on them; then new work. Within a turn the priority decides,
+then the place in the plan.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ face takes its exit code or HTTP status. Every error has a `text`, what is wrong
 may have a `way_out`, what to do about it. docs/errors.md lists them all.
 
 AccordanceError
-+-- Unparseable                the text is not exactly one JSON object (readers only)
++-- Unparseable                the text is not a single JSON object (readers only)
 +-- UnknownName                a name that is not registered
 |   +-- UnknownContract
 |   +-- UnknownCode
@@ -19,7 +19,7 @@ AccordanceError
 |       +-- NoPlan             none was named, and there is none
 |           +-- AllArchived    none was named, and all are archived
 +-- AmbiguousName              a title or a beginning that fits several things
-+-- ContractAlreadyRegistered  a second definition of one version, scope or name
++-- ContractAlreadyRegistered  the version, scope or name is taken
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
 +-- InvalidPath                a JSON path that cannot be read or followed
@@ -51,7 +51,7 @@ AccordanceError
 |   +-- NotRebased             the changes of a plan do not fit its new base
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
-+-- ContextTooLarge            what an agent must be told does not fit
++-- ContextTooLarge            what an agent must read does not fit
 +-- InvalidPlanFile            a plan file that cannot be read as a plan
 +-- NotExpressible             a plan says what a format cannot say
 +-- NoEvidence                 an attempt has left nothing behind, or not yet

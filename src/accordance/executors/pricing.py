@@ -62,7 +62,7 @@ def room_for_answer(
 ) -> int | None:
     """Return how many tokens the next answer may have; None if nothing bounds it.
 
-    At least one: a call without room for an answer is not made at all.
+    At least 1: a call without room for an answer is not made at all.
     """
     left = remaining(budget, spent)
     bounds = []

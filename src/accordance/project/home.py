@@ -53,7 +53,7 @@ class Home:
     def new_run(self, owner: str, name: str) -> Path:
         """Make a new folder for a run.
 
-        Its number follows the last one, so that an earlier run that was cut off keeps
+        Its number follows the last, so that an earlier run that was cut off keeps
         its folder. A run that starts at the same time takes the number after it.
         """
         base = self.runs / safe_name(owner)
@@ -69,7 +69,7 @@ class Home:
 
     @property
     def clones(self) -> Path:
-        """The clones in which tasks change repositories, one for each run."""
+        """The clones in which tasks change repositories, a clone for each run."""
         return self.root / FOLDER / "work"
 
     def new_clone(self, task_id: str, attempt: int, owner: str) -> Path:
@@ -105,6 +105,10 @@ class Home:
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path))
+
+    def repository(self) -> Path:
+        """Return the repository that tasks change. Raises InvalidSettings."""
+        return (self.root / self.settings().workspace.repo).resolve()
 
 
 def _last_number(folder: Path, name: str) -> int:

@@ -69,8 +69,8 @@ class WorkspaceSettings(SettingTable):
 class AtOnce:
     """How much runs at once, besides the limits of executors. None: no limit."""
 
-    in_worker: int | None = None  # runs of one process
-    in_plan: int | None = None  # tasks of one plan, in all processes together
+    in_worker: int | None = None  # runs of a process
+    in_plan: int | None = None  # tasks of a plan, in all processes together
 
 
 class RunSettings(SettingTable):

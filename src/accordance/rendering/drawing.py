@@ -147,7 +147,9 @@ def _label(node: PlanNode, labels: Labels, states: States | None) -> str:
     if node.rivals:
         notes.append(_alternative(node))
     label = labels[node.task_id]
-    return f"{label} ({', '.join(notes)})" if notes else label
+    if notes:
+        return f"{label} ({', '.join(notes)})"
+    return label
 
 
 def _alternative(node: PlanNode) -> str:

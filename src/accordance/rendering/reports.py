@@ -41,7 +41,7 @@ _NO_VALUE: Final = "–"
 def t_score_table(t_scores: Sequence[TScore], language: Language = "ko") -> Table:
     """Return the table of the seed, in the order of the answer.
 
-    The class is that of the exact score, not of the one rounded to two decimals.
+    The class is that of the exact score, not of the score rounded to two decimals.
     """
     words = WORDS[language]
     head = (words.option, words.t_score, words.t_class, words.rationale)
@@ -245,7 +245,7 @@ def _text(item: object) -> str:
 def collapse_blocks(
     reports: Mapping[Group, CollapseReport], language: Language = "ko"
 ) -> Iterator[Block]:
-    """Yield all groups in one table, the collapsed ones first."""
+    """Yield all groups in a table, the collapsed groups first."""
     words = WORDS[language]
     yield Heading(1, words.collapse_report)
     if not reports:

@@ -26,7 +26,7 @@ def rebase_plan(
     shop = workshop_of(project.home)
     with project.ledger.read() as tx:
         plan = find_plan(tx, name)
-        base = moved_base(tx, shop, plan)
+        base = moved_base(tx, project.home, plan)
         if base is None:
             return _unmoved(tx, shop, plan.plan_id)
 

@@ -1,4 +1,4 @@
-"""The branch that a plan builds: one commit per judged change, in no working tree.
+"""The branch that a plan builds: a commit for each judged change, in no working tree.
 
 A commit is written as soon as a change is judged, and kept under `refs/accordance/`, so
 that git does not throw it away. The branch moves when the ledger says so.

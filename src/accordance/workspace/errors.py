@@ -22,9 +22,12 @@ AccordanceError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from accordance.domain.facts import IsolationProbe
 from accordance.errors import AccordanceError, Category
+
+if TYPE_CHECKING:
+    from accordance.domain.facts import IsolationProbe
 
 _MAX_OUTPUT = 500
 
@@ -79,7 +82,7 @@ class BasesDiffer(UnfixedBase):
 
 
 class InvalidBaseline(WorkspaceError):
-    """No baseline, one of another repository, or one within the agent's reach."""
+    """No baseline, or a baseline of another repository or within the agent's reach."""
 
     code = "invalid-baseline"
 

@@ -202,7 +202,7 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
-    So no command can change what a later one sees, and a failure does not spare the
+    So no command can change what a later command sees, and a failure does not spare the
     next. `judged` is used up: the last command gets it. `only` is the id of a test to be
     run alone, `traced` are the files whose lines are watched, `report_files` patterns of
     files in which commands leave reports of their own. Raises IsolationUnavailable.

@@ -1,7 +1,7 @@
 """`plan_json_v1`: a plan as a graph of goals, actions and checks. Seed 001 s3.
 
 Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to
-the dependent, ALTERNATIVE from a parent to the candidates of one group. The rewrites
+the dependent, ALTERNATIVE from a parent to the candidates of a group. The rewrites
 (START and END, completion under the root) are in `plan_rewrites`, the rules of the
 graph in `plan_graph`.
 """
@@ -56,7 +56,7 @@ class Node(Open):
 
 
 class EdgeMetadata(Open):
-    """How the edges of one parent, or of one group, belong together."""
+    """How the edges of a parent, or of a group, belong together."""
 
     and_or: Literal["AND", "OR"] | None = None
     group_id: Text | None = None
@@ -97,7 +97,7 @@ class Requirement(Open):
 
 
 class Plan(Open):
-    """A whole plan. It is written with its version even if it was read without one."""
+    """A whole plan. It is written with its version even if it was read without."""
 
     schema_version: Literal["plan_json_v1"] = "plan_json_v1"
     plan: PlanHead

@@ -5,7 +5,7 @@ parts may begin when the goal may. So a part that waits for its own goal waits f
 itself, and so do two goals whose parts wait for the other goal.
 
 What the edges mean when a plan moves (docs/decisions/0007) is written here as
-implications of one form: this event happens once all of those have. Starting from the
+implications of the form: this event happens once all of those have. Starting from the
 events that need nothing, everything that follows happens. Each implication is looked at
 once per condition, so the time is linear. A property test drives random plans and
 compares.

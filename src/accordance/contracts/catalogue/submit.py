@@ -71,7 +71,9 @@ _TEXT: Final = frozenset((str,))
 
 def _upper_case(written: str) -> str | None:
     """Return a text that looks like a code in upper case; None for any other text."""
-    return written.upper() if _CODE.fullmatch(written) else None
+    if _CODE.fullmatch(written):
+        return written.upper()
+    return None
 
 
 SPELLED_REASON: Final = Respell(
@@ -151,16 +153,17 @@ def absent_new_files_are_none(
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
     """Status DONE implies exit_code 0."""
     code = message.get("exit_code")
-    if code == 0 or message.get("status") != "DONE" or type(code) is not int:
+    if code == 0 or type(code) is not int:
         return ()
-    return (
-        Violation(
-            "done_but_failed",
-            path="$.exit_code",
-            expected="0 with status DONE, or another status",
-            actual=excerpt(code),
-        ),
+    if message.get("status") != "DONE":
+        return ()
+    violation = Violation(
+        "done_but_failed",
+        path="$.exit_code",
+        expected="0 with status DONE, or another status",
+        actual=excerpt(code),
     )
+    return (violation,)
 
 
 def need_input_says_what(
@@ -170,7 +173,9 @@ def need_input_says_what(
     status = message.get("status")
     questions = message.get("needs_input")
     needs_input = status == "NEED_INPUT"
-    if not isinstance(questions, list) or not (questions or needs_input):
+    if not isinstance(questions, list):
+        return ()
+    if not questions and not needs_input:
         return ()
 
     has_question = any(
@@ -282,7 +287,8 @@ def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
         return ()
 
     notices: list[Notice] = []
-    if len({*changed}) < len(changed) or len({*new}) < len(new):
+    names_a_path_twice = len({*changed}) < len(changed) or len({*new}) < len(new)
+    if names_a_path_twice:
         notices.append(
             Notice(
                 "duplicate_paths",

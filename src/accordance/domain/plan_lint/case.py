@@ -1,4 +1,4 @@
-"""What a plan is linted with, and what is found."""
+"""What a plan is linted with, and its findings."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LintCase:
         return {node.task_id: node for node in self.plan.nodes}
 
     def work(self) -> Iterator[Node]:
-        """Yield the nodes that are somebody's work, in the order of the plan."""
+        """Yield the nodes that are an agent's work, in the order of the plan."""
         for node in self.plan.nodes:
             if self.graph[node.task_id].is_work:
                 yield node

@@ -18,7 +18,7 @@ from accordance.domain.plan_lint.case import (
 from accordance.errors import InvalidPattern
 
 MAX_PAIRS: Final = 2000
-"""Pairs of tasks that are compared; it is said if there are more."""
+"""Pairs of tasks that are compared; a note says if there are more."""
 _EVERYTHING: Final = ("**",)
 
 

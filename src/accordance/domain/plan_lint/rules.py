@@ -74,7 +74,7 @@ def every_product_has_a_reviewer(case: LintCase) -> Iterator[LintFinding]:
 
 
 def nobody_reviews_their_own_work(case: LintCase) -> Iterator[LintFinding]:
-    """A product is reviewed by another model than the one that made it."""
+    """A product is reviewed by a model other than its author."""
     if case.own_work:
         return
     for node in case.makers():

@@ -10,7 +10,7 @@ from accordance.domain.research.golden import GoldenReport
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """What changed from one report to the next, by the ids of the cases."""
+    """What changed since the previous report, by the ids of the cases."""
 
     broken: tuple[str, ...]  # passed before, does not now
     gone: tuple[str, ...]  # passed before, is no longer in the set

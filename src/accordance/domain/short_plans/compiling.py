@@ -127,7 +127,9 @@ def _add_check(
 def _id_of(draft: _Draft, task: ShortTask) -> str:
     name = task.id or task.title
     if task.changes_code:
-        return name if is_uuid(name) else code_task_id(draft.plan_id, name)
+        if is_uuid(name):
+            return name
+        return code_task_id(draft.plan_id, name)
     return task.id or task_id(draft.plan_id, task.title)
 
 
@@ -164,7 +166,7 @@ def _node(draft: _Draft, task: ShortTask, own_id: str) -> JsonObject:
 
 
 def tags_of(task: ShortTask) -> tuple[str, ...]:
-    """Return the tags of a task; one that changes code always has its own."""
+    """Return the tags of a task; a task that changes code always has its own."""
     if task.changes_code and TAG not in task.tags:
         return (*task.tags, TAG)
     return task.tags

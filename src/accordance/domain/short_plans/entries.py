@@ -26,7 +26,7 @@ _LONGEST_SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A single value. A bare one is a word that its format leaves open."""
+    """A single value. A bare value is a word that its format leaves open."""
 
     value: str | int | float | bool | None
     line: int
@@ -42,7 +42,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Fields:
     """Keys with their values; `lines` are those of the keys."""
 
     entries: Mapping[str, Entry]
@@ -50,7 +50,7 @@ class Table:
     lines: Mapping[str, int]
 
 
-Entry: TypeAlias = Leaf | Items | Table
+Entry: TypeAlias = Leaf | Items | Fields
 
 
 def shown(text: str) -> str:
@@ -62,7 +62,7 @@ def shown(text: str) -> str:
 
 def kind_of(entry: Entry) -> str:
     """Return what an entry is, for an error."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return "a table of keys"
     if isinstance(entry, Items):
         return "a list"
@@ -86,7 +86,7 @@ def text_in(entry: Entry, key: str) -> str:
 
 
 def texts_in(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return a list of texts; a single text is a list of one."""
+    """Return a list of texts; a single text counts as a list."""
     return tuple(name for name, _ in names_in(entry, key))
 
 
@@ -94,13 +94,13 @@ def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
     """Return a list of texts, each with its line."""
     if isinstance(entry, Items):
         return tuple((text_in(item, key), item.line) for item in entry.items)
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         raise expected("a text or a list of texts", key, entry)
     return ((text_in(entry, key), entry.line),)
 
 
 def whole_number_in(entry: Entry, key: str) -> int:
-    """Return a whole number. `0123` is none: nobody knows which number it means."""
+    """Return a whole number. `0123` is refused: its meaning is unclear."""
     if isinstance(entry, Leaf):
         value = entry.value
         if isinstance(value, int) and not isinstance(value, bool):
@@ -122,7 +122,7 @@ def flag_in(entry: Entry, key: str) -> bool:
 
 def json_in(entry: Entry, _key: str = "") -> Any:
     """Return any value. A bare word that JSON knows is what JSON takes it for."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return {key: json_in(value) for key, value in entry.entries.items()}
     if isinstance(entry, Items):
         return [json_in(item) for item in entry.items]
@@ -148,14 +148,14 @@ def bare_value(word: str) -> str | int | float | bool | None:
 
 def object_in(entry: Entry, key: str) -> dict[str, Any]:
     """Return a table of any keys."""
-    if not isinstance(entry, Table):
+    if not isinstance(entry, Fields):
         raise expected("a table of keys", key, entry)
     value: dict[str, Any] = json_in(entry)
     return value
 
 
 def word_in(*words: str) -> Callable[[Entry, str], str]:
-    """Return a reader of one of some words, in any letter case."""
+    """Return a reader of a word out of some, in any letter case."""
 
     def read(entry: Entry, key: str) -> str:
         word = text_in(entry, key).strip().upper()

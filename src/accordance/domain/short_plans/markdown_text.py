@@ -11,8 +11,9 @@
       - [ ] Pages for print
       - [ ] Pages for the web
 
-An item with a box is a task, an item without one a key of the task it lies in. A value
-is a text, nested items, or JSON where it begins with `{`, `[` or a quotation mark.
+An item with a box is a task, an item without a box a key of the task it lies in. A
+value is a text, nested items, or JSON where it begins with `{`, `[` or a quotation
+mark.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table, shown
+from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, shown
 from accordance.domain.short_plans.yaml_text import empty_file
 from accordance.errors import InvalidPlanFile
 
@@ -48,7 +49,7 @@ class _Item:
     below: list[_Item] = field(default_factory=list)
 
 
-def read_markdown(text: str) -> Table:
+def read_markdown(text: str) -> Fields:
     """Return the plan in a Markdown text. Raises InvalidPlanFile."""
     title, goal, items = _parts(text)
     entries: dict[str, Entry] = {}
@@ -60,7 +61,7 @@ def read_markdown(text: str) -> Table:
         entries["goal"] = goal
         lines["goal"] = goal.line
     _take_items(items, "tasks", entries, lines)
-    return Table(entries, 1, lines)
+    return Fields(entries, 1, lines)
 
 
 # -- lines
@@ -105,7 +106,7 @@ def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
 
 
 def _title(text: str) -> str:
-    """Return a title; one that is a JSON text as a whole is what that says."""
+    """Return a title; a title in JSON quotes is read as JSON."""
     if len(text) > 1 and text.startswith('"') and text.endswith('"'):
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
@@ -141,7 +142,7 @@ def _bullet(line: str, number: int) -> _Item | None:
 
 
 def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
-    """Put an item below the nearest one that is indented less."""
+    """Put an item below the nearest item that is indented less."""
     before = path[-1] if path else None
     while path and path[-1].indent >= item.indent:
         path.pop()
@@ -189,11 +190,11 @@ def _nest(key: str) -> str:
     return f"list several values as items below a single {key}:"
 
 
-def _task(item: _Item) -> Table:
+def _task(item: _Item) -> Fields:
     entries: dict[str, Entry] = {"title": Leaf(_title(item.text), item.line)}
     lines = {"title": item.line}
     _take_items(item.below, "parts", entries, lines)
-    return Table(entries, item.line, lines)
+    return Fields(entries, item.line, lines)
 
 
 def _key_and_value(item: _Item) -> tuple[str, Entry]:
@@ -256,7 +257,7 @@ def _object(pairs: list[tuple[str, Any]], line: int) -> dict[str, Any]:
 def _json_entry(value: Any, line: int) -> Entry:
     if isinstance(value, dict):
         entries = {key: _json_entry(item, line) for key, item in value.items()}
-        return Table(entries, line, dict.fromkeys(value, line))
+        return Fields(entries, line, dict.fromkeys(value, line))
     if isinstance(value, list):
         return Items(tuple(_json_entry(item, line) for item in value), line)
     return Leaf(value, line)

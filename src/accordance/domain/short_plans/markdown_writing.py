@@ -58,7 +58,7 @@ def _keys(table: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _are_listed(values: list[Any]) -> bool:
-    """Whether a list is written as items; one with structure is written as JSON."""
+    """Whether a list is written as items; a list with structure is written as JSON."""
     return bool(values) and all(isinstance(item, str) for item in values)
 
 
@@ -70,7 +70,9 @@ def _value(value: Any) -> str:
         return _json(value)
     if "`" in value:
         return _json(value)
-    return f"`{value}`" if _MARKUP.search(value) else value
+    if _MARKUP.search(value):
+        return f"`{value}`"
+    return value
 
 
 def _title(title: str) -> str:
@@ -85,4 +87,6 @@ def _is_line(text: str) -> bool:
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text.splitlines()) == 1 else json.dumps(value)
+    if len(text.splitlines()) == 1:
+        return text
+    return json.dumps(value)

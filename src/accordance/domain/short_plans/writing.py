@@ -86,7 +86,7 @@ def plain_task(task: ShortTask) -> dict[str, Any]:
 
 
 def _few(values: list[Any]) -> Any:
-    """Return a single text alone; that is how people write a list of one."""
+    """Return a single text alone; that is how people write a list of a single text."""
     if len(values) == 1 and isinstance(values[0], str):
         return values[0]
     return values
@@ -106,4 +106,6 @@ def _plain_input(need: ShortInput) -> Any:
         if value == _INPUT_DEFAULTS.get(key, _NOTHING):
             continue
         plain[key] = list(value) if isinstance(value, tuple) else value
-    return need.name if list(plain) == ["name"] else plain
+    if list(plain) == ["name"]:
+        return need.name
+    return plain

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table, shown
+from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, shown
 from accordance.errors import InvalidPlanFile
 
 _INDENTATION: Final = "the indentation does not fit the lines above"
@@ -32,7 +32,7 @@ _FAULTS: Final[Mapping[str, tuple[str, str]]] = {
 """What PyYAML finds wrong, in words that name the way out."""
 
 
-def read_yaml(text: str) -> Table:
+def read_yaml(text: str) -> Fields:
     """Return the keys of a YAML text. Raises InvalidPlanFile."""
     import yaml
 
@@ -69,7 +69,7 @@ class _Open:
 
     def closed(self) -> Entry:
         if self.is_table:
-            return Table(self.entries, self.line, self.lines)
+            return Fields(self.entries, self.line, self.lines)
         return Items(tuple(self.items), self.line)
 
 
@@ -138,12 +138,12 @@ class _Builder:
         around.key = key
         around.lines[key] = entry.line
 
-    def table(self) -> Table:
+    def table(self) -> Fields:
         """Return the whole. Raises InvalidPlanFile if it is no table of keys."""
         whole = next(iter(self.whole), None)
         if whole is None:
             raise empty_file()
-        if not isinstance(whole, Table):
+        if not isinstance(whole, Fields):
             raise InvalidPlanFile(
                 "this is no plan", whole.line, way_out="begin with title: and tasks:"
             )

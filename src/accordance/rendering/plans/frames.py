@@ -1,7 +1,7 @@
 """The frames of a plan's picture: their rows, their sizes and their places.
 
 Between rows, and to the left of them, as much room is left free as arrows need there.
-Widths and heights are found from the inside out, places from the outside in.
+Widths and heights follow from the inside out, places from the outside in.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ class Frame:
             return _room_for(len(arrows)) + _TIP
         if index == 0:
             return self.border // 2
-        return self.border if index == len(self.rows) else GAP
+        if index == len(self.rows):
+            return self.border
+        return GAP
 
     def use_gutter(self, source: str) -> None:
         """Let the arrows of a source run beside the rows."""
@@ -127,7 +129,9 @@ def _lane(number: int) -> int:
 
 
 def _room_for(arrows: int) -> int:
-    return _LANE * (1 + min(arrows, _MAX_LANES)) if arrows else 0
+    if arrows:
+        return _LANE * (1 + min(arrows, _MAX_LANES))
+    return 0
 
 
 class _Size(NamedTuple):
@@ -159,7 +163,7 @@ def frames_of(outline: Outline, ways: Sequence[Way]) -> dict[str, Frame]:
 def channels_on(way: Way, frames: Mapping[str, Frame]) -> Iterator[tuple[Frame, int]]:
     """Yield the channels that an arrow runs in, in its order.
 
-    It leaves through the channel below its row, and comes in through the one above.
+    It leaves through the channel below its row, and comes in through the channel above.
     """
     for part, outer in zip(way.up, (*way.up[1:], way.common), strict=True):
         frame = frames[outer]

@@ -60,8 +60,9 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
         wished: dict[str, float] = {}
         for index, part in enumerate(row):
             above = [place[task] for task in before.get(part, ()) if task in place]
-            own = index / len(row)
-            wished[part] = sum(above) / len(above) if above else own
+            wished[part] = index / len(row)
+            if above:
+                wished[part] = sum(above) / len(above)
         sorted_row = sorted(row, key=wished.__getitem__)
         for index, part in enumerate(sorted_row):
             place[part] = index / len(row)
@@ -70,7 +71,7 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
 
 
 def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]]:
-    """Return the ranks; neighbours that hold nothing but frames become one.
+    """Return the ranks; neighbours that hold nothing but frames are merged.
 
     Frames are large, and arrows lead from inside to inside: each rank in a row of its
     own would only make the picture long.
