@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from accordance.contracts.context import EXECUTOR_KINDS
-from accordance.domain.setting_tables import Count, Positive, SettingTable
+from accordance.domain.setting_tables import Count, Label, Positive, SettingTable
 from accordance.domain.spending import Price
 from accordance.errors import UnknownModel
 
@@ -67,6 +67,11 @@ class _Spec(SettingTable):
         default=None,
         description="Bytes of context; those of the role unless given.",
         examples=[200_000],
+    )
+    labels: list[Label] = Field(
+        default_factory=list,
+        description="Labels that a worker must have to run it, all of them.",
+        examples=[["gpu"]],
     )
     bounds: dict[str, Bounds] = Field(
         default_factory=dict,

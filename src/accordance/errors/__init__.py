@@ -13,6 +13,7 @@ AccordanceError
 |   +-- UnknownRole
 |   +-- UnknownExecutor
 |   +-- UnknownModel
+|   +-- UnknownLabel
 |   +-- UnknownPrompt
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
@@ -39,6 +40,7 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                the only reviewer made the product itself
 |   +-- NoExecutor             no executor is configured that could do the work
+|       +-- NotServedHere      this worker lacks a label, a program or a key
 |       +-- NoModel            a model is needed, and none is configured
 +-- IllegalTransition          a move that the lifecycle does not have
 +-- Conflict                   another process was first, or it is too late
@@ -105,6 +107,7 @@ from accordance.errors.names import (
     UnknownCode,
     UnknownContract,
     UnknownExecutor,
+    UnknownLabel,
     UnknownModel,
     UnknownName,
     UnknownProfile,
@@ -134,6 +137,7 @@ from accordance.errors.settings import (
     IsolationTurnedOff,
     NoExecutor,
     NoModel,
+    NotServedHere,
     OwnWork,
 )
 from accordance.errors.work import (
@@ -203,6 +207,7 @@ __all__ = [
     "NotExpressible",
     "NotFound",
     "NotRebased",
+    "NotServedHere",
     "OwnWork",
     "PlanArchived",
     "PlanChanged",
@@ -213,6 +218,7 @@ __all__ = [
     "UnknownCode",
     "UnknownContract",
     "UnknownExecutor",
+    "UnknownLabel",
     "UnknownModel",
     "UnknownName",
     "UnknownProfile",

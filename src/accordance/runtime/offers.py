@@ -27,6 +27,7 @@ class Obstacle:
     fault: Fault
     text: str
     lacks: str  # what is missing outside the task
+    queue: str = ""  # where another worker may begin it
 
 
 @dataclass

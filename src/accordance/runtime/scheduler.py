@@ -19,7 +19,7 @@ from typing import Final
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
-from accordance.errors import NoExecutor
+from accordance.errors import NoExecutor, NotServedHere
 from accordance.project.settings import PARALLEL_CHANGES
 from accordance.runtime.offers import Obstacle, Offers, QueuedAttempt
 from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
@@ -171,7 +171,7 @@ class Scheduler:
         try:
             queue = self.router.queue_of(task, change)
         except NoExecutor as error:
-            obstacle = Obstacle(Fault.NO_EXECUTOR, str(error), lacks=error.text)
+            obstacle = _obstacle_of(error)
             offers.unstartable[task.task_id] = obstacle
             return
 
@@ -219,3 +219,11 @@ class Scheduler:
         queues = [attempt.queue for attempt in offers.queued]
         offers.roomy = self.slots.roomy(queues)
         return True
+
+
+def _obstacle_of(error: NoExecutor) -> Obstacle:
+    """Say why a task cannot begin here, and in which queue others may begin it."""
+    if isinstance(error, NotServedHere):
+        fault = Fault(error.fault or Fault.NO_EXECUTOR)
+        return Obstacle(fault, str(error), lacks=error.text, queue=error.queue)
+    return Obstacle(Fault.NO_EXECUTOR, str(error), lacks=error.text)

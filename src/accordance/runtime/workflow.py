@@ -204,7 +204,10 @@ class WorkflowEngine:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[QueueingTransaction]:
         """Open a transaction in which attempts are taken up and queued."""
-        with self._connected() as connection, within(connection, time_on(connection)) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             yield _Unit(tx, connection, self)
 
     def execute_once(
@@ -318,7 +321,10 @@ class WorkflowEngine:
         Yields that transaction and what was kept of its run; None if the workflow has
         changed meanwhile.
         """
-        with self._connected() as connection, within(connection, time_on(connection)) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             tx.lock(plan_id)
             kept = self.queue.kept(connection, workflow)
             if not self.queue.remove(connection, workflow, state):

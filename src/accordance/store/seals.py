@@ -45,6 +45,7 @@ from accordance.store.tables import (
     LEDGER_EVENTS,
     METADATA,
     PLANS,
+    QUEUE_PAUSES,
     TASK_EVENTS,
     TASK_NODES,
     WORKERS,
@@ -64,6 +65,7 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
     ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
+    QUEUE_PAUSES: "which providers rest right now, by the database's clock",
     ATTEMPT_STARTS: "what began within the last minute; gone after that",
 }
 """Tables whose rows follow from nothing that happened, and why."""

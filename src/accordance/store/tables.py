@@ -398,6 +398,15 @@ WORKERS: Final = Table(
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
     Column("queues", Json),  # NULL: it does not say, and may have any
+    Column("about", Json),  # what it can do; NULL: it does not say
+    Column("drain_at", DateTime(timezone=True)),  # since then it takes up nothing
+)
+
+QUEUE_PAUSES: Final = Table(
+    "queue_pauses",
+    METADATA,
+    Column("queue", Text, primary_key=True),
+    Column("ends_at", Float, nullable=False),  # by the database's clock
 )
 
 ATTEMPT_QUEUE: Final = Table(
