@@ -119,8 +119,12 @@ def test_as_many_threads_as_there_is_work() -> None:
     """Nothing waits for other work to end."""
     threads = Threads()
     together = threading.Barrier(4)
+
+    def meet() -> None:
+        together.wait(60)
+
     for _ in range(3):
-        threads.begin(lambda: together.wait(60) * 0 or None)
+        threads.begin(meet)
     together.wait(60)
     threads.stop()
 

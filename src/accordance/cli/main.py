@@ -95,7 +95,6 @@ _EXTRAS = {
     "sqlalchemy": "runtime",
     "alembic": "runtime",
     "psycopg": "runtime",
-    "dbos": "runtime",
     "yaml": "runtime",
     "anyio": "mcp",
     "mcp": "mcp",
