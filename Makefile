@@ -111,6 +111,9 @@ requirements: setup ## pin the newest releases, with hashes
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
+	@echo "compiling requirements/image.txt" # what the container image holds: everything, no tools
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  pyproject.toml --extra all --group build -o requirements/image.txt
 
 clean: ## remove what make made
 	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -129,10 +129,12 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "PROMPTED": "An executor got its prompt.",
         "QUESTION_ANSWERED": "A person answered a question.",
         "RAN": "A run of an executor ended.",
+        "RESERVED": "An attempt reserved a part of its plan's budget.",
         "REVIEW_CAUSE_GONE": "The outside cause that blocked the review is gone.",
         "ROWS_TAKEN_OVER": "A migration sealed the rows that it took over.",
         "ROWS_WRITTEN": "Rows that were written were sealed.",
         "SAID": "A model answered within a run.",
+        "UNRESERVED": "A review ended and freed its part of the plan's budget.",
         "VERDICT": "An attempt or a review was judged.",
     }
 )

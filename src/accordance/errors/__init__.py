@@ -13,6 +13,7 @@ AccordanceError
 |   +-- UnknownRole
 |   +-- UnknownExecutor
 |   +-- UnknownModel
+|   +-- UnknownLabel
 |   +-- UnknownPrompt
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
@@ -39,6 +40,7 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                the only reviewer made the product itself
 |   +-- NoExecutor             no executor is configured that could do the work
+|       +-- NotServedHere      this worker lacks a label, a program or a key
 |       +-- NoModel            a model is needed, and none is configured
 +-- IllegalTransition          a move that the lifecycle does not have
 +-- Conflict                   another process was first, or it is too late
@@ -123,6 +125,7 @@ from accordance.errors.names import (
     UnknownCode,
     UnknownContract,
     UnknownExecutor,
+    UnknownLabel,
     UnknownModel,
     UnknownName,
     UnknownProfile,
@@ -152,6 +155,7 @@ from accordance.errors.settings import (
     IsolationTurnedOff,
     NoExecutor,
     NoModel,
+    NotServedHere,
     OwnWork,
 )
 from accordance.errors.work import (
@@ -229,6 +233,7 @@ __all__ = [
     "NotExpressible",
     "NotFound",
     "NotRebased",
+    "NotServedHere",
     "OwnWork",
     "PlanArchived",
     "PlanChanged",
@@ -239,6 +244,7 @@ __all__ = [
     "UnknownCode",
     "UnknownContract",
     "UnknownExecutor",
+    "UnknownLabel",
     "UnknownModel",
     "UnknownName",
     "UnknownProfile",

@@ -35,7 +35,7 @@ from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, SettingTable, Texts
+from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 from accordance.project.blob_settings import BlobSettings
 
@@ -125,6 +125,22 @@ class RunSettings(SettingTable):
             "no limit by default."
         ),
         examples=[20],
+    )
+
+    labels: list[Label] = Field(
+        default_factory=list,
+        description=(
+            "What workers of this machine have, that executors and routes may ask for."
+        ),
+        examples=[["gpu"]],
+    )
+    drain_seconds: Count = Field(
+        default=60,
+        description=(
+            "How long a worker that is stopped waits for its attempts to end; what is"
+            " left is handed back."
+        ),
+        examples=[300],
     )
 
     @property

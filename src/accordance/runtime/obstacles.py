@@ -70,7 +70,8 @@ class Obstacles:
         if cause.fault is Fault.UNPREPARED:
             return self._preparation(work)
         if cause.fault is Fault.NO_EXECUTOR:
-            return None
+            missing = sorted(choice.labels - self.attempts.labels)
+            return f"this worker lacks the label {missing[0]}" if missing else None
 
         key = (cause.key, choice.executor)
         if key not in self._seen:

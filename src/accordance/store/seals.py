@@ -48,6 +48,7 @@ from accordance.store.tables import (
     LOOSE_BLOBS,
     METADATA,
     PLANS,
+    QUEUE_PAUSES,
     TASK_EVENTS,
     TASK_NODES,
     WORKERS,
@@ -67,6 +68,7 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
     ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
+    QUEUE_PAUSES: "which providers rest right now, by the database's clock",
     ATTEMPT_STARTS: "what began within the last minute; gone after that",
     LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
     BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
