@@ -57,6 +57,8 @@ AccordanceError
 +-- NoEvidence                 an attempt has left nothing behind, or not yet
 |   +-- EvidenceGone           what it left behind was removed
 +-- CannotWrite                a file or a stream cannot be written
++-- NotAuthenticated           the key is missing, unknown, revoked or expired
++-- NotAllowed                 the key or the person may not do this
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
     +-- LedgerUnavailable      it cannot be opened, read or written
@@ -71,6 +73,7 @@ AccordanceError
 
 from __future__ import annotations
 
+from accordance.errors.access import NotAllowed, NotAuthenticated
 from accordance.errors.base import (
     AccordanceError,
     Category,
@@ -200,6 +203,8 @@ __all__ = [
     "NoModel",
     "NoPlan",
     "NotAccepted",
+    "NotAllowed",
+    "NotAuthenticated",
     "NotExpressible",
     "NotFound",
     "NotRebased",

@@ -34,7 +34,7 @@ from accordance.store.write_lock import take_turns
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0009"
+SCHEMA: Final = "0014"
 _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0

@@ -37,6 +37,7 @@ from sqlalchemy.types import NullType
 
 from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
+from accordance.store.server_tables import DELIVERIES, KEPT_REPLIES, WEBHOOKS
 from accordance.store.tables import (
     BLOBS,
     COUNTERS,
@@ -61,6 +62,9 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 """Sealed by their own hashes."""
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
+    KEPT_REPLIES: "replies to requests that may come again; gone after a day",
+    WEBHOOKS: "an event of the ledger says who made or removed each",
+    DELIVERIES: "what was sent to whom; it follows from the events",
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
