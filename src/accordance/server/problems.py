@@ -139,6 +139,9 @@ class Problem(BaseModel):
     instance: str = Field(description="This answer; the server's log has the same.")
     way_out: str | None = None
     errors: list[FieldProblem] | None = None
+    violations: list[dict[str, Any]] | None = Field(
+        default=None, description="Why a plan was rejected; see docs/codes.md."
+    )
 
 
 def status_of(error: type[AccordanceError] | AccordanceError) -> int:
@@ -166,6 +169,9 @@ def problem(
     }
     if error.way_out:
         content["way_out"] = _plain(error.way_out)
+    violations = getattr(error, "violations", None)
+    if isinstance(violations, tuple):
+        content["violations"] = list(violations)
     if errors:
         content["errors"] = [each.model_dump() for each in errors]
     sent = dict(headers or {})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from accordance.domain.access import Right, Role
+from accordance.service.views.bulk import BulkItemView, BulkPreviewView
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Words = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -63,6 +64,7 @@ class Work(Body):
     seconds: Annotated[int | None, Field(ge=1, le=86_400)] = None
     any_task: bool = False
     resume: bool = True
+    known: Annotated[dict[Name, int], Field(max_length=1000)] = {}
 
 
 class Heartbeat(Body):
@@ -94,12 +96,35 @@ class SeenItem(Body):
     seen_at: Annotated[str, Field(max_length=40)]
 
 
-class Requeue(Body):
-    """Dead letters to be taken back: those of a preview, some each second."""
+class BulkAct(Body):
+    """An act on the things of a preview."""
 
     items: Annotated[list[SeenItem], Field(min_length=1, max_length=10_000)]
+    reason: Words | None = None
+
+    @property
+    def preview(self) -> BulkPreviewView:
+        """The preview that the caller has seen."""
+        items = tuple(BulkItemView(**item.model_dump()) for item in self.items)
+        return BulkPreviewView(items=items, left_out=0)
+
+
+class Requeue(BulkAct):
+    """Dead letters to be taken back: those of a preview, some each second."""
+
     reason: Words
     per_second: Annotated[float | None, Field(gt=0, le=1000)] = None
+
+
+class Answer(Body):
+    """An answer to a question: a line as a person writes it, or its parts."""
+
+    line: Words | None = None
+    text: Words | None = None
+    yes: bool | None = None
+    choose: Name | None = None
+    approve: bool = False
+    give_up: bool = False
 
 
 class RunWanted(Body):
@@ -113,9 +138,3 @@ class WebhookWanted(Body):
 
     url: Annotated[str, Field(min_length=8, max_length=2000)]
     kinds: Annotated[list[str], Field(max_length=20)] = []
-
-
-class ResearchQuery(Body):
-    """A request whose answers are counted."""
-
-    request: dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject, Term, Word
@@ -32,6 +32,15 @@ def list_events(
         page = tx.page(EVENT_LIST, wanted, request)
     items = tuple(event_view(entry) for entry in page.items)
     return EventPageView(items=items, next=page.next)
+
+
+def events_of_plan(
+    project: Project, plan_id: str, query: ListQuery, after: int = 0
+) -> EventPageView:
+    """Return a page of the events of a plan."""
+    term = str(Term(Word.PLAN, plan_id))
+    of_plan = replace(query, filter=f"{term} {query.filter}".strip())
+    return list_events(project, of_plan, after=after)
 
 
 @dataclass

@@ -8,9 +8,36 @@ from fastapi import APIRouter
 def all_routers() -> list[APIRouter]:
     """Return the routers of every module."""
     from accordance.server.routes import (
+        contracts,
+        dead_letters,
+        events,
+        evidence,
         health,
+        inbox,
         keys,
+        plan_acts,
+        plans,
+        research,
+        runs,
+        statistics,
+        task_acts,
+        tasks,
     )
 
-    modules = (health, keys)
+    modules = (
+        health,
+        contracts,
+        plans,
+        plan_acts,
+        tasks,
+        task_acts,
+        evidence,
+        inbox,
+        dead_letters,
+        events,
+        research,
+        statistics,
+        runs,
+        keys,
+    )
     return [module.router for module in modules]

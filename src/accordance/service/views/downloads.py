@@ -1,0 +1,37 @@
+"""Files that are handed over, and what they are."""
+
+from __future__ import annotations
+
+from accordance.service.views.base import View
+
+
+class EvidenceFileView(View):
+    """A file of the evidence of an attempt."""
+
+    name: str  # in the bundle
+    bytes: int
+
+
+class EvidenceView(View):
+    """The evidence of an attempt, as files."""
+
+    task_id: str
+    attempt: int
+    kind: str  # evidence, or product
+    files: tuple[EvidenceFileView, ...]
+
+
+class WorkerView(View):
+    """A process that works on the ledger."""
+
+    worker_id: str
+    version: str
+    started_at: str
+    beat_at: str
+    is_alive: bool
+
+
+class WorkerListView(View):
+    """All workers of a ledger."""
+
+    items: tuple[WorkerView, ...]
