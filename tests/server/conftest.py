@@ -20,7 +20,7 @@ def new_project(folder: Path, prepared: PreparedSqlite) -> Project:
     """Return a project without a plan; the caller closes its ledger."""
     folder.mkdir(parents=True, exist_ok=True)
     prepared.copy_to(Home(folder).ledger)
-    return open_project(folder, create=True).__enter__()  # noqa: PLC2801
+    return open_project(folder, create=True).__enter__()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -9,7 +10,11 @@ import pytest
 
 from accordance.errors import AccordanceError
 from accordance.server import problems
-from tests.server.stage import Served
+from tests.messages import small_plan
+from tests.prepared import PreparedSqlite
+from tests.server.conftest import new_project
+from tests.server.stage import Served, serving
+from tests.service.conftest import brings
 
 CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("GET", "/v1/nowhere", {}, 404, "no-such-route"),
@@ -37,13 +42,25 @@ CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
         422,
         "invalid-request",
     ),
-    ("POST", "/v1/plans", {"json": {"a": 1}}, 400, "invalid-plan-file"),
+    ("POST", "/v1/plans", {"json": {"a": 1}}, 422, "invalid-plan-file"),
     ("POST", "/v1/plans", {"json": {"plan": {}, "nodes": []}}, 422, "plan-rejected"),
     ("POST", "/v1/tasks/b/submit", {"json": {}}, 409, "message-refused"),
-    ("POST", "/v1/tasks/a/retry", {"json": {}}, 409, "illegal-transition"),
+    ("POST", "/v1/tasks/a/retry", {"json": {}}, 409, "unfit-task-state"),
     ("POST", "/v1/tasks/a/heartbeat", {"json": {"attempt": 1}}, 409, "conflict"),
     ("POST", "/v1/runs/none/stop", {}, 404, "not-found"),
 ]
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, prepared_sqlite: PreparedSqlite
+) -> Iterator[Served]:
+    """A server for all of these tests: none of them changes anything."""
+    project = new_project(tmp_path_factory.mktemp("home"), prepared_sqlite)
+    brings(project, small_plan())
+    with serving(project) as served:
+        yield served
+    project.ledger.close()
 
 
 @pytest.mark.parametrize(("method", "path", "sent", "status", "code"), CASES)
@@ -103,3 +120,4 @@ def test_ready_or_not(served: Served) -> None:
         served.state.stopping.set()
         assert client.get("/readyz").status_code == 503
         assert client.get("/livez").status_code == 200
+        served.state.stopping.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -75,4 +76,4 @@ def command(
 
 def _tell(line: str) -> None:
     print_line(line)
-    click.get_text_stream("stdout").flush()
+    sys.stdout.flush()  # whoever waits for the address reads from a pipe

@@ -263,5 +263,5 @@ def add_handlers(app: FastAPI) -> None:
     async def handle(request: Request, error: Exception) -> Response:
         return problem_for(error, request)
 
-    for kind in (AccordanceError, RequestValidationError, HTTPException):
+    for kind in (AccordanceError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, handle)

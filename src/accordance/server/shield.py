@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from accordance.server.problems import RequestTooLarge, problem, problem_for
+from accordance.server.problems import RequestTooLarge, problem_for
 from accordance.server.state import STATE, ServerState
 
 _MEGABYTE: Final = 1 << 20
@@ -27,10 +27,6 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _STRICT_TRANSPORT: Final = "max-age=31536000"
-
-
-class _BodyTooLarge(Exception):
-    """The body grew beyond its bound while it was read."""
 
 
 @dataclass(slots=True)
@@ -51,9 +47,9 @@ class Shield:
         try:
             guarded.must_fit(scope)
             await self.app(scope, guarded.receive, guarded.send)
-        except _BodyTooLarge:
-            await guarded.answer(scope, self._too_large(guarded.bound))
         except Exception as error:
+            if guarded.has_ended:
+                return  # it was answered and logged
             if guarded.has_begun:
                 raise
             response = problem_for(error, Request(scope))
@@ -68,12 +64,6 @@ class Shield:
         )
         return megabytes * _MEGABYTE
 
-    def _too_large(self, bound: int) -> RequestTooLarge:
-        return RequestTooLarge(
-            f"the body is larger than {bound // _MEGABYTE} MB",
-            way_out="send less, or raise the bound in [server]",
-        )
-
 
 @dataclass(slots=True)
 class _Exchange:
@@ -84,19 +74,20 @@ class _Exchange:
     state: ServerState
     bound: int
     has_begun: bool = False
+    has_ended: bool = False
     _read: int = 0
 
     def must_fit(self, scope: Scope) -> None:
         length = Headers(scope=scope).get("content-length", "")
         if length.isdecimal() and int(length) > self.bound:
-            raise _BodyTooLarge
+            raise _too_large(self.bound)
 
     async def receive(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             if self._read > self.bound:
-                raise _BodyTooLarge
+                raise _too_large(self.bound)
         return message
 
     async def send(self, message: Message) -> None:
@@ -108,9 +99,13 @@ class _Exchange:
             headers.setdefault("Cache-Control", "no-cache, private")
             if self.state.is_secure:
                 headers.setdefault("Strict-Transport-Security", _STRICT_TRANSPORT)
+        elif message["type"] == "http.response.body":
+            self.has_ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def answer(self, scope: Scope, error: RequestTooLarge) -> None:
-        if not self.has_begun:
-            headers = {"Connection": "close"}
-            await problem(error, headers=headers)(scope, self._receive, self.send)
+
+def _too_large(bound: int) -> RequestTooLarge:
+    return RequestTooLarge(
+        f"the body is larger than {bound // _MEGABYTE} MB",
+        way_out="send less, or raise the bound in [server]",
+    )

@@ -138,7 +138,7 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
 
 def _fits(project: Project, request: WorkRequest) -> Fits:
     """Return which tasks are handed out to the worker who asks."""
-    fits = taking.anything
+    fits: Fits = taking.anything
     if not request.any_task:
         fits = for_outside_workers(routing_for(project.home))
     if not request.only:

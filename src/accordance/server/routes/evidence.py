@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 from starlette.responses import Response
@@ -29,7 +29,7 @@ _TYPES = {
 }
 _ZIP = {"content": {"application/zip": {"schema": {"type": "string"}}}}
 _BYTES = {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
-_RENDERED = {
+_RENDERED: dict[str, Any] = {
     "content": {
         kind: {"schema": {}}
         for kind in (
