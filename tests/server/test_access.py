@@ -91,9 +91,12 @@ def test_another_tenants_key_sees_nothing(
         assert theirs.get("/v1/plans").json()["items"] == []
         assert theirs.get(f"/v1/plans/{plan}").status_code == 404
         assert theirs.get("/v1/tasks/a").status_code == 404
-        assert theirs.get("/v1/events", params={"filter": "-kind:key_made"}).json()[
-            "items"
-        ] == []
+        assert (
+            theirs.get("/v1/events", params={"filter": "-kind:key_made"}).json()[
+                "items"
+            ]
+            == []
+        )
         headers = {"Accordance-Project": "one"}
         assert theirs.get("/v1/plans", headers=headers).status_code == 403
         mine.close()

@@ -33,7 +33,13 @@ CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("GET", "/v1/errors/none", {}, 404, "unknown-code"),
     ("POST", "/v1/keys", {"json": {"name": "x"}}, 422, "invalid-request"),
     ("POST", "/v1/keys", {"json": [1]}, 422, "invalid-request"),
-    ("POST", "/v1/keys", {"json": {"name": "x", "role": "god"}}, 422, "invalid-request"),
+    (
+        "POST",
+        "/v1/keys",
+        {"json": {"name": "x", "role": "god"}},
+        422,
+        "invalid-request",
+    ),
     ("POST", "/v1/keys", {"data": {"name": "x"}}, 415, "unsupported-media-type"),
     (
         "POST",
