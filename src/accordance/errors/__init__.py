@@ -67,6 +67,8 @@ AccordanceError
 |   |   +-- BlobStoreMissing   there is no such bucket
 |   +-- BlobStoreAddress       what the settings name can be no store
 |   +-- BlobStoreForeign       it is not the store of this ledger
++-- NotAuthenticated           the key is missing, unknown, revoked or expired
++-- NotAllowed                 the key or the person may not do this
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
     +-- LedgerUnavailable      it cannot be opened, read or written
@@ -81,6 +83,7 @@ AccordanceError
 
 from __future__ import annotations
 
+from accordance.errors.access import NotAllowed, NotAuthenticated
 from accordance.errors.base import (
     AccordanceError,
     Category,
@@ -230,6 +233,8 @@ __all__ = [
     "NoModel",
     "NoPlan",
     "NotAccepted",
+    "NotAllowed",
+    "NotAuthenticated",
     "NotExpressible",
     "NotFound",
     "NotRebased",

@@ -38,6 +38,7 @@ from accordance.domain.setting_faults import first_fault
 from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 from accordance.project.blob_settings import BlobSettings
+from accordance.project.server_settings import ServerSettings
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
@@ -521,6 +522,7 @@ class Settings(SettingTable):
         examples=[{"our-large-model": 1}],
     )
     judge: Judge = Field(default_factory=Judge.model_construct)
+    server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""

@@ -37,6 +37,7 @@ from sqlalchemy.types import NullType
 
 from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
+from accordance.store.server_tables import DELIVERIES, KEPT_REPLIES, WEBHOOKS
 from accordance.store.tables import (
     ATTEMPT_QUEUE,
     ATTEMPT_STARTS,
@@ -72,6 +73,9 @@ UNSEALED: Final[Mapping[Table, str]] = {
     ATTEMPT_STARTS: "what began within the last minute; gone after that",
     LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
     BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
+    KEPT_REPLIES: "replies to requests that may come again; gone after a day",
+    WEBHOOKS: "an event of the ledger says who made or removed each",
+    DELIVERIES: "what was sent to whom; it follows from the events",
 }
 """Tables whose rows follow from nothing that happened, and why."""
 HEAD: Final = (PLANS.c.head_seq, PLANS.c.head_hash)
