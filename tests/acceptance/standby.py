@@ -49,9 +49,22 @@ def main(address: str) -> None:
 
 def _prepare() -> None:
     import_everything()
+    _build_models()
     _make_a_ledger()
     _write_coverage_of_the_imports()
     gc.freeze()
+
+
+def _build_models() -> None:
+    """They are built when they are first used: 30 ms of every command that reads a plan or settings."""
+    from pydantic import BaseModel
+
+    models = [BaseModel]
+    while models:
+        model = models.pop()
+        models += model.__subclasses__()
+        if model.__module__.startswith("accordance."):
+            model.model_rebuild()
 
 
 def _make_a_ledger() -> None:

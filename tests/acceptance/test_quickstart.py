@@ -20,6 +20,7 @@ pytestmark = [
         reason="isolation needs Linux: no agent could be run",
     ),
     pytest.mark.xdist_group("quickstart"),  # one run of it serves all of them
+    pytest.mark.unmeasured,  # dozens of interpreters; other tests run the same commands
 ]
 BRANCH = "accordance/parcels-in-april"
 VERDICTS = [
