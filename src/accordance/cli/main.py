@@ -99,7 +99,6 @@ _EXTRAS = {
     "sqlalchemy": "runtime",
     "alembic": "runtime",
     "psycopg": "runtime",
-    "dbos": "runtime",
     "yaml": "runtime",
     "anyio": "mcp",
     "mcp": "mcp",

@@ -210,7 +210,9 @@ def pause_after(fault: Fault | None, asked: float | None, in_a_row: int) -> floa
 
     That is as long as its provider asks for, else longer after each failure in a row.
     """
-    if fault is None or fault is Fault.STOPPED or not FAULTS[fault].passes:
+    if fault is None or fault is Fault.STOPPED:
+        return 0.0
+    if not FAULTS[fault].passes:
         return 0.0
     if asked is not None:
         return min(max(0.0, asked), _LONGEST_REQUESTED_PAUSE)

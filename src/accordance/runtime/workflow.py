@@ -89,6 +89,7 @@ class WorkflowEngine:
     blobs: BlobConfig = field(default_factory=BlobConfig)
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
+    _has_stopped: bool = False
 
     # -- starting
 
@@ -244,9 +245,12 @@ class WorkflowEngine:
     def _insistently(self, act: Callable[[Connection], Result]) -> Result:
         """Do it in a transaction, again and again while the database is away or busy.
 
-        A process that stops tries once more.
+        While the engine stops it is tried once more; when it has stopped, an attempt
+        that still runs is not its own any more. Raises TakenOver.
         """
         while True:
+            if self._has_stopped:
+                raise TakenOver
             is_last_try = self.stopping.is_set()
             try:
                 with self.engine.begin() as connection:
@@ -351,6 +355,7 @@ class WorkflowEngine:
 
         has_ended = _wait_until(lambda: not self._here, seconds)
         is_clean = has_ended and self._has_nothing_in_work()
+        self._has_stopped = True
         self._threads.stop()
         self.engine.dispose()
         return is_clean
