@@ -107,10 +107,13 @@ requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
-	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3"; fi; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
+	@echo "compiling requirements/image.txt" # what the container image holds: everything, no tools
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  pyproject.toml --extra all --group build -o requirements/image.txt
 
 clean: ## remove what make made
 	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -75,6 +75,11 @@ COMMANDS = {
         "accordance.cli.anchor",
         "Record where every event chain ends, to be kept elsewhere.",
     ),
+    "serve": (
+        "accordance.cli.serve",
+        "Serve the HTTP API of a project, or of several.",
+    ),
+    "key": ("accordance.cli.key", "Make, list and revoke keys for the server."),
     "mcp": (
         "accordance.cli.mcp",
         "Serve tasks to an agent over MCP, on standard input and output.",
@@ -101,10 +106,19 @@ _EXTRAS = {
     "psycopg": "runtime",
     "yaml": "runtime",
     "anyio": "mcp",
+    "authlib": "server",
+    "fastapi": "server",
+    "httpx": "client",
+    "starlette": "server",
+    "uvicorn": "server",
     "mcp": "mcp",
     "mcp_types": "mcp",
 }
-_EXTRAS_TO_INSTALL = {"mcp": "mcp,runtime"}  # serving tasks over MCP needs a ledger too
+_EXTRAS_TO_INSTALL = {  # serving needs a ledger, too
+    "mcp": "mcp,runtime",
+    "client": "client,runtime",
+    "server": "server,runtime",
+}
 
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C

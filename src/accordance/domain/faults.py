@@ -39,6 +39,8 @@ class Fault(StrEnum):
     NO_SPACE = "no_space"
     STORE_AWAY = "store_away"
     CONFLICT = "conflict"
+    FOREIGN_PUSH = "foreign_push"
+    REMOTE_AWAY = "remote_away"
 
 
 class FaultPage(NamedTuple):
@@ -171,6 +173,22 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.CONFLICT: FaultPage(
             "MERGE_CONFLICT",
             "The change does not apply to the plan's new head.",
+        ),
+        Fault.FOREIGN_PUSH: FaultPage(
+            "MERGE_CONFLICT",
+            "The plan's branch has commits that this ledger did not make.",
+            mend=(
+                "take them in with `accordance plan rebase`, or give them another name"
+                " and delete the branch"
+            ),
+        ),
+        Fault.REMOTE_AWAY: FaultPage(
+            "REPOSITORY_UNAVAILABLE",
+            (
+                "The remote of the repository cannot be reached, wants credentials or"
+                " refuses a push."
+            ),
+            mend="make the remote usable from this machine",
         ),
     }
 )

@@ -78,6 +78,11 @@ class Home:
         return self.clones / f"{folder_name(task_id)}-{attempt}-{owner}"
 
     @property
+    def repositories(self) -> Path:
+        """What this machine has of repositories that live on remotes."""
+        return self.root / FOLDER / "repositories"
+
+    @property
     def lent(self) -> Path:
         """Clones that are lent to workers elsewhere."""
         return self.root / FOLDER / "lent"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from accordance.changes.remote_faults import RemoteCauses
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.outside_causes import OutsideCause
@@ -69,7 +70,8 @@ class Obstacles:
         if cause.fault is Fault.UNPREPARED:
             return self._preparation(work)
         if cause.fault is Fault.NO_EXECUTOR:
-            return None
+            missing = sorted(choice.labels - self.attempts.labels)
+            return f"this worker lacks the label {missing[0]}" if missing else None
 
         key = (cause.key, choice.executor)
         if key not in self._seen:
@@ -126,6 +128,10 @@ class Obstacles:
             return None
         return f"nothing answers at {cause.lacks}"
 
+    def _remote(self, cause: OutsideCause, work: _Work) -> str | None:
+        causes = RemoteCauses(self.attempts.workshop)
+        return causes.obstacle(work.tx, work.task, cause)
+
     def _space(self, cause: OutsideCause, work: _Work) -> str | None:  # noqa: ARG002 - the disk of the project
         free = shutil.disk_usage(self.attempts.home.root).free
         if free >= _LEAST_SPACE:
@@ -147,4 +153,6 @@ _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.UNAVAILABLE: Obstacles._endpoint,  # noqa: SLF001
     Fault.NO_SPACE: Obstacles._space,  # noqa: SLF001
     Fault.STORE_AWAY: Obstacles._store,  # noqa: SLF001
+    Fault.REMOTE_AWAY: Obstacles._remote,  # noqa: SLF001
+    Fault.FOREIGN_PUSH: Obstacles._remote,  # noqa: SLF001
 }

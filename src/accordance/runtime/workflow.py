@@ -41,8 +41,9 @@ from accordance.runtime.ports import (
     TaskAttempt,
 )
 from accordance.runtime.slots import Slot, Slots
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import make_engine, now
+from accordance.store.opening import make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
@@ -207,7 +208,10 @@ class WorkflowEngine:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[QueueingTransaction]:
         """Open a transaction in which attempts are taken up and queued."""
-        with self._connected() as connection, within(connection, now()) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             yield _Unit(tx, connection, self)
 
     def execute_once(
@@ -235,7 +239,7 @@ class WorkflowEngine:
         """
 
         def settle_on(connection: Connection) -> Settled:
-            with within(connection, now()) as tx:
+            with within(connection, time_on(connection)) as tx:
                 settled = settle(_Unit(tx, connection, self))
                 self.queue.settle(connection, self._here[workflow])
                 return settled
@@ -324,7 +328,10 @@ class WorkflowEngine:
         Yields that transaction and what was kept of its run; None if the workflow has
         changed meanwhile.
         """
-        with self._connected() as connection, within(connection, now()) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             tx.lock(plan_id)
             kept = self.queue.kept(connection, workflow)
             if not self.queue.remove(connection, workflow, state):

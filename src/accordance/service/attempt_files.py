@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.kept_work import recall_work
+from accordance.changes.project_repository import repository_of
 from accordance.domain.patch import read_patch
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.domain.scope import PathScope
@@ -31,7 +31,6 @@ from accordance.work.fetched_files import fetch_file
 from accordance.work.kept_evidence import fetch_evidence
 from accordance.work.kept_logs import fetch_logs
 from accordance.work.run_log import KeptAnswers, RunKey
-from accordance.workspace.branch import Branch, branch_name
 
 LARGEST_PATCH: Final = 8 << 20
 """Bytes of a change that are shown."""
@@ -199,9 +198,8 @@ def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
             f"{attempt.name} has no commit: its change was not accepted",
             way_out="ask for the change of the attempt alone",
         )
-    branch = Branch(
-        workshop_of(attempt.home).repository, branch_name(attempt.task.plan_id)
-    )
+    branch = repository_of(attempt.home).branch(attempt.task.plan_id)
+    branch.must_have(str(commit))
     return branch.git("diff", "--no-ext-diff", "--no-textconv", start, str(commit))
 
 

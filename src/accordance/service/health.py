@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from accordance._version import __version__
+from accordance.changes.project_repository import (
+    repository_of,
+    why_remote_not_usable,
+)
 from accordance.errors import AccordanceError, BlobError, LedgerMissing
+from accordance.project.home import find_home
 from accordance.service.project import Project, open_project
 from accordance.service.views.health import HealthView
 from accordance.workspace.probing import probe
@@ -25,7 +30,12 @@ def look_around(
     folder: Path | None = None, ledger: str | None = None
 ) -> list[HealthView]:
     """Look at this machine, at its isolation, and at the ledger of a project."""
-    return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
+    return [
+        *_machine(),
+        *_isolation(),
+        *_ledger(folder, ledger),
+        *_repository(folder),
+    ]
 
 
 def _view(name: str, state: str, *, ok: bool = True, needed: bool = True) -> HealthView:
@@ -71,6 +81,20 @@ def _isolation() -> Iterator[HealthView]:
         yield _view(
             f"  {level.level}", f"{level.detail}{remedy}", ok=level.works, needed=False
         )
+
+
+def _repository(folder: Path | None) -> Iterator[HealthView]:
+    """Try the remote of the repository, where it has one."""
+    try:
+        home = find_home(folder)
+        repository = repository_of(home)
+        problem = why_remote_not_usable(home)
+    except AccordanceError:
+        return  # the line about the ledger tells what is wrong with the project
+    if repository.cache is None:
+        return
+    state = problem or f"{repository.address} can be read and takes pushes"
+    yield _view("repository", state, ok=problem is None)
 
 
 def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:

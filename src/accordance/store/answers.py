@@ -14,8 +14,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
 from accordance.domain.research.runs import Group, StoredAnswer, StoredRun
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import now
 from accordance.store.rows import hash_of, pieces_of
 from accordance.store.seals import as_stored, key_of
 from accordance.store.sql import SqlTransaction, within
@@ -47,7 +47,7 @@ class AnswersInLedger:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             # held from here on, so that two writers of the same answers never deadlock
             tx.ledger_head()

@@ -37,6 +37,10 @@ from accordance.store.storage import AmendedRows
 
 INPUTS_CHANGED: Final = "INPUTS_CHANGED"
 CANCELLED: Final = "CANCELLED"
+RESERVED: Final = "RESERVED"
+"""An attempt reserved a part of its plan's budget, until its lease ends."""
+UNRESERVED: Final = "UNRESERVED"
+"""A lease ended, with its reservation, while its task stayed in its state."""
 _ASKED: Final = "ASKED_A_PERSON"
 _MANY: Final = 1600  # tasks that are read at once
 _ABOUT_A_BLOCK: Final = (
@@ -155,6 +159,13 @@ class Transaction(ChainedStorage, ABC):
     def take(self, task: str, lease: Lease) -> None:
         """Note who works on a task now."""
         self.save_task(task, lease=lease)
+
+    def put_down(self, task: str) -> None:
+        """End the lease of a task that stays in its state, with its reservation."""
+        record = self.task(task)
+        if record.lease is not None and record.lease.reserved is not None:
+            self.record(record.plan_id, UNRESERVED, task, {})
+        self.save_task(task, lease=None)
 
     def products(self, task: str) -> list[ArtifactRecord]:
         """Return all versions of a task's product, the oldest first."""

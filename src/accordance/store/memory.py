@@ -30,7 +30,9 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.reservations import all_reserved
 from accordance.domain.turns import turn_of
+from accordance.domain.usage import Budget
 from accordance.errors import Conflict, NotFound
 from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Ledger, Transaction
@@ -214,6 +216,10 @@ class MemoryTransaction(Transaction):
             if task.lease and task.lease.until < self.now:
                 leased.append((task.lease.until, task.task_id))
         return [task_id for _, task_id in sorted(leased)]
+
+    def reserved(self, plan_id: str) -> Budget:
+        leases = [task.lease for task in self.tasks(plan_id) if task.lease]
+        return all_reserved(lease.reserved for lease in leases if lease.reserved)
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         counts: dict[State, int] = {}

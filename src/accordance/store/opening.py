@@ -7,7 +7,6 @@ killed process loses nothing, a power cut may lose the last commits) unless
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +26,7 @@ from accordance.errors import (
     LedgerUnavailable,
 )
 from accordance.store.blobs.keeper import attach_keeper
+from accordance.store.clock import time_on
 from accordance.store.failures import translated, where
 from accordance.store.read_only import engine_for_reading, is_for_reading, may_write
 from accordance.store.sealing_old_rows import take_over
@@ -36,8 +36,8 @@ from accordance.store.write_lock import take_turns
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
-SCHEMA: Final = "0011"
 DEFAULT_BLOBS: Final = BlobConfig()
+SCHEMA: Final = "0014"
 _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
@@ -45,17 +45,12 @@ _KEPT: Final = 5  # connections that stay open
 _CONNECTIONS: Final = 15
 
 
-def now() -> str:
-    """The time, in UTC, to the microsecond: sorts as text."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def open_ledger(
     place: str | Path,
     *,
     create: bool = True,
     durability: Durability = "normal",
-    clock: Clock = now,
+    clock: Clock | None = None,
     blobs: BlobConfig = DEFAULT_BLOBS,
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
@@ -281,7 +276,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         if version != SCHEMA:
             migrate(connection)
         if version is not None and version < _FIRST_SEALED:
-            take_over(connection, now())
+            take_over(connection, time_on(connection))
 
 
 def migrate(connection: Connection) -> None:

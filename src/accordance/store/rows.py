@@ -39,6 +39,7 @@ from accordance.domain.records import (
 from accordance.domain.rubric import Rubric
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.turns import turn_of
+from accordance.domain.usage import Budget
 from accordance.errors import (
     BlobChanged,
     InvalidFuses,
@@ -98,6 +99,13 @@ _PLAIN: Final = (
 )
 _PIECE: Final = 1 << 20  # bytes
 _NEVER: Final = Counters()
+_NO_LEASE: Final[Mapping[str, None]] = {
+    "lease_holder": None,
+    "lease_until": None,
+    "lease_product": None,
+    "lease_tokens": None,
+    "lease_cost": None,
+}
 _counters_of: Final = attrgetter(*_COUNTERS)
 _counts_of: Final = attrgetter(*_COUNTS)
 _plain_of: Final = attrgetter(*_PLAIN)
@@ -281,12 +289,22 @@ def progress_row(at: NodeProgress) -> dict[str, Any]:
 def lease_row(lease: Lease | None) -> dict[str, Any]:
     """Return the columns of a lease."""
     if lease is None:
-        return {"lease_holder": None, "lease_until": None, "lease_product": None}
+        return dict(_NO_LEASE)
+    reserved = lease.reserved
     return {
         "lease_holder": lease.holder,
         "lease_until": lease.until,
         "lease_product": lease.product,
+        "lease_tokens": reserved.tokens if reserved else None,
+        "lease_cost": reserved.cost if reserved else None,
     }
+
+
+def reserved_from(tokens: int | None, cost: float | None) -> Budget | None:
+    """Return what the holder of a lease has reserved, if anything."""
+    if tokens is None and cost is None:
+        return None
+    return Budget(tokens=tokens, cost=cost)
 
 
 def state_from(value: str) -> State:
@@ -319,6 +337,7 @@ def task_from(row: Row[Any]) -> TaskRecord:
             holder=values["lease_holder"],
             until=values["lease_until"],
             product=values["lease_product"],
+            reserved=reserved_from(values["lease_tokens"], values["lease_cost"]),
         )
     return TaskRecord(
         **{name: values[name] for name in _PLAIN},

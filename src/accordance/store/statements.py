@@ -76,6 +76,9 @@ EXPIRED: Final = (
     .where(_NODES.plan_id == _KEY, _NODES.lease_until < bindparam("now"))
     .order_by(_NODES.lease_until)
 )
+RESERVED: Final = select(_NODES.lease_tokens, _NODES.lease_cost).where(
+    _NODES.plan_id == _KEY, _NODES.lease_until.is_not(None)
+)
 STATES: Final = (
     select(_NODES.state, func.count())
     .where(_NODES.plan_id == _KEY)

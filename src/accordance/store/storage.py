@@ -32,6 +32,7 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
+from accordance.domain.usage import Budget
 from accordance.store.blobs.sources import KeptBlob
 from accordance.store.listings import Listing, Record
 from accordance.store.seals import Values
@@ -235,6 +236,10 @@ class Storage(ABC):
     @abstractmethod
     def expired(self, plan_id: str) -> list[str]:
         """Return the tasks whose lease has run out."""
+
+    @abstractmethod
+    def reserved(self, plan_id: str) -> Budget:
+        """Return what the attempts in work have reserved of a plan's budget."""
 
     @abstractmethod
     def count_states(self, plan_id: str) -> dict[State, int]:

@@ -150,6 +150,8 @@ TASK_NODES: Final = Table(
     Column("lease_holder", Words),
     time_column("lease_until"),
     hash_column("lease_product"),
+    Column("lease_tokens", BigInteger),  # what the holder has reserved
+    Column("lease_cost", Float),
     hash_column("product"),
     Column("last_error", Words),
     Column("same_errors", Integer, nullable=False),
@@ -424,6 +426,15 @@ WORKERS: Final = Table(
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
     Column("queues", Json),  # NULL: it does not say, and may have any
+    Column("about", Json),  # what it can do; NULL: it does not say
+    Column("drain_at", DateTime(timezone=True)),  # since then it takes up nothing
+)
+
+QUEUE_PAUSES: Final = Table(
+    "queue_pauses",
+    METADATA,
+    Column("queue", Text, primary_key=True),
+    Column("ends_at", Float, nullable=False),  # by the database's clock
 )
 
 ATTEMPT_QUEUE: Final = Table(

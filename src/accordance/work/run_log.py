@@ -33,8 +33,12 @@ MODEL_ANSWER: Final = "SAID"
 RAN: Final = "RAN"
 LEFT_ALONE: Final = "LEFT_ALONE"
 """An engine of another version than the one that began an attempt left it alone."""
+IS_COUNTED: Final = "is_counted"
+"""Marks an answer whose cost was counted with an earlier attempt."""
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"
 """A planner handed in a message, accepted or not."""
+_COULD_NOT_BE_KEPT: Final = (Fault.STORE_AWAY, Fault.REMOTE_AWAY)
+"""The work was paid for; only a place outside was away when it ended."""
 _RUN_KEYS: Final = frozenset(("kind", "attempt"))
 """The keys of RAN that tell which run it is; the others are its report."""
 
@@ -117,7 +121,9 @@ def prompt_payload(
 class KeptAnswers:
     """The answers that models gave in a run.
 
-    A run that was cut off has no report, so its answers count for the next one.
+    A run that was cut off has no report, so its answers count for the next one. So do
+    those of an attempt that ended because the remote of its repository was away: its
+    work was done.
     """
 
     ledger: Ledger
@@ -126,28 +132,32 @@ class KeptAnswers:
     def recall(self, question: str) -> dict[str, Any] | None:
         """Return the answer to a question, if a run that was cut off got one."""
         with contextlib.suppress(LedgerError), self.ledger.read() as tx:
-            sha256 = self._last_answer(tx, question)
-            return json.loads(tx.blob(sha256)) if sha256 else None
+            own, carried = self._last_answers(tx, question)
+            sha256 = own or carried
+            if sha256 is None:
+                return None
+            answer: dict[str, Any] = json.loads(tx.blob(sha256))
+            return answer if own else {**answer, IS_COUNTED: True}
         return None
 
-    def _last_answer(self, tx: Transaction, question: str) -> str | None:
-        """The answer of this attempt, or of one whose work could only not be kept."""
-        about = self._about(question)
-        by_attempt: dict[int, str] = {}
+    def _last_answers(
+        self, tx: Transaction, question: str
+    ) -> tuple[str | None, str | None]:
+        """The answer of this attempt, and that of one whose work could not be kept."""
+        answers: dict[int, str] = {}
         carried: str | None = None
-
         for entry in tx.entries_of(self.run.task_id or ""):
             payload: Mapping[str, Any] = entry.payload
             if entry.kind == RAN:
-                is_carried = payload["fault"] == Fault.STORE_AWAY
-                last = by_attempt.get(payload["attempt"], carried)
-                carried = last if is_carried else None
-                by_attempt.clear()
+                is_carried = payload.get("fault") in _COULD_NOT_BE_KEPT
+                own = answers.get(payload["attempt"], carried)
+                carried = own if is_carried else None
+                answers.clear()
             elif entry.kind == MODEL_ANSWER:
-                answer, attempt = payload["answer"], payload["attempt"]
-                if payload == {**about, "attempt": attempt, "answer": answer}:
-                    by_attempt[attempt] = answer
-        return by_attempt.get(self.run.attempt, carried)
+                asked = (payload["kind"], payload["asked"])
+                if asked == (self.run.kind, question):
+                    answers[payload["attempt"]] = payload["answer"]
+        return answers.get(self.run.attempt), carried
 
     def keep(self, question: str, answer: Mapping[str, Any]) -> None:
         """Keep an answer.
