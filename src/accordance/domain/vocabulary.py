@@ -117,6 +117,7 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         Event.OVERTAKEN: "The plan moved on; a good change has to land on its new head.",
         "CAUSE_GONE": "The outside cause that blocked the task is gone.",
         "EVIDENCE_ADDED": "An input that a task needs was supplied.",
+        "EVIDENCE_KEPT": "The evidence of a judged change was kept with the ledger.",
         "EVIDENCE_STALE": "An input has changed or is gone since it was supplied.",
         "INPUTS_CHANGED": "The number of inputs that a task lacks has changed.",
         "JUDGED": "A change was judged; its evidence is kept in a bundle.",

@@ -308,6 +308,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.OVERTAKEN: _plain("is good, and lands on the plan's new head next"),
     "CAUSE_GONE": _plain("goes on: the cause that blocked it is gone"),
     "EVIDENCE_ADDED": _evidence_added,
+    "EVIDENCE_KEPT": _plain("the evidence of its change was kept"),
     "EVIDENCE_STALE": _evidence_stale,
     "INPUTS_CHANGED": _inputs_changed,
     "JUDGED": _judged,

@@ -32,7 +32,8 @@ from accordance.store.blobs.sources import (
 
 LABEL: Final = "accordance-store.json"
 """The object that says which ledger a store belongs to."""
-_AT_ONCE: Final = 4  # parts that are moved at the same time, and held in memory
+_AT_ONCE: Final = 4  # parts that are put at the same time, and held in memory
+_AHEAD: Final = 2  # parts that are got before they are needed
 _PART: Final = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})/[0-9]{5}")
 
 
@@ -130,12 +131,12 @@ class BlobStore(ABC):
         if len(keys) == 1:
             yield self._present(blob, self.read(keys[0]))
             return
-        with ThreadPoolExecutor(_AT_ONCE - 1, "blob-part") as pool:
+        with ThreadPoolExecutor(_AHEAD, "blob-part") as pool:
             coming: deque[Future[bytes | None]] = deque()
             try:
                 for key in keys:
                     coming.append(pool.submit(self.read, key))
-                    if len(coming) == _AT_ONCE - 1:
+                    if len(coming) == _AHEAD:
                         yield self._present(blob, coming.popleft().result())
                 while coming:
                     yield self._present(blob, coming.popleft().result())
