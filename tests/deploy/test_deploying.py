@@ -284,3 +284,15 @@ def test_what_the_image_copies_is_sent_to_the_builder() -> None:
             copied.update(words[1:-1])
     assert copied == sent
     assert all((ROOT / name).exists() for name in copied)
+
+
+def test_the_page_shows_what_the_simulation_says() -> None:
+    """The table of sizes is that of bench/sizing.py, from the costs that were measured."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "sizing.py"), "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    table = "\n".join(json.loads(done.stdout)["table"])
+    assert table in (ROOT / "docs" / "deploying.md").read_text()
