@@ -13,7 +13,12 @@ from typing import Final
 
 from accordance.audit.causes import GOING_ON, verify_causes
 from accordance.audit.chains import compare_head, linked_entries, reason_of
-from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.audit.findings import (
+    UNREADABLE,
+    AuditFindings,
+    check_blob,
+    fetch,
+)
 from accordance.audit.kept_blobs import NamedBlobs
 from accordance.audit.landings import verify_landings
 from accordance.audit.messages import (
@@ -236,6 +241,7 @@ def _verify_products(
     tx: Transaction, plan: PlanRecord, findings: AuditFindings
 ) -> None:
     for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):
-        fetch(tx, artifact.sha256, f"the artifact {artifact.file_name}", findings)
+        label = f"task {artifact.task_id}: the artifact {artifact.file_name}"
+        check_blob(tx, artifact.sha256, label, findings)
     for review in tx.find(ReviewRecord, plan_id=plan.plan_id):
         fetch(tx, review.document, "the review", findings)

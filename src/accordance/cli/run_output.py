@@ -23,6 +23,7 @@ from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import State
 from accordance.domain.pace import MOVES_BY_ITSELF, seconds_left
 from accordance.domain.plan_summary import PlanSummary
+from accordance.domain.repository_address import is_address
 from accordance.domain.verdict import Outcome
 from accordance.errors import LedgerError
 from accordance.project.home import Home
@@ -254,7 +255,10 @@ def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
     if outcome.branch:
         repository = shlex.quote(_relative(outcome.repository, home))
         branch = shlex.quote(outcome.branch)
-        yield f"git -C {repository} log --stat {branch}", "the changes"
+        if is_address(outcome.repository or ""):
+            yield f"git fetch {repository} {branch}", "gets the changes"
+        else:
+            yield f"git -C {repository} log --stat {branch}", "the changes"
 
 
 def last_unfinished(verdicts: tuple[VerdictView, ...]) -> VerdictView | None:

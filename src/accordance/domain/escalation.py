@@ -71,6 +71,7 @@ FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
         "SCOPE_CONFLICT": Level.HUMAN,
         "PINS_INSUFFICIENT": Level.HUMAN,
         "NEED_INPUT_REQUIRED": Level.HUMAN,
+        "REPOSITORY_UNAVAILABLE": Level.HUMAN,
         "ISOLATION_UNAVAILABLE": Level.HUMAN,
         "ENVIRONMENT_BROKEN": Level.HUMAN,
         "SPLIT_REQUIRED": Level.HUMAN,

@@ -210,9 +210,10 @@ class EvidenceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRecord:
-    """A file whose hash is known as long as its size and time stay the same."""
+    """A file that people supplied, as it was last seen on any machine."""
 
     path: str
     sha256: str
     size: int
     mtime_ns: int
+    gone_at: str | None = None  # when it was removed, on a machine that had it

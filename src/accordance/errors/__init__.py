@@ -59,6 +59,16 @@ AccordanceError
 +-- NoEvidence                 an attempt has left nothing behind, or not yet
 |   +-- EvidenceGone           what it left behind was removed
 +-- CannotWrite                a file or a stream cannot be written
++-- BlobError                  a blob could not be kept or read
+|   +-- BlobMissing            its bytes are not in the store
+|   +-- BlobChanged            its bytes are not those that were kept
+|   +-- BlobStoreUnavailable   the store does not answer, or can take nothing
+|   |   +-- BlobStoreDenied    it does not accept the credentials
+|   |   +-- BlobStoreMissing   there is no such bucket
+|   +-- BlobStoreAddress       what the settings name can be no store
+|   +-- BlobStoreForeign       it is not the store of this ledger
++-- NotAuthenticated           the key is missing, unknown, revoked or expired
++-- NotAllowed                 the key or the person may not do this
 +-- LedgerError                the ledger could not do it; nothing was changed
     +-- LedgerBusy             another process holds it for too long
     +-- LedgerUnavailable      it cannot be opened, read or written
@@ -73,9 +83,20 @@ AccordanceError
 
 from __future__ import annotations
 
+from accordance.errors.access import NotAllowed, NotAuthenticated
 from accordance.errors.base import (
     AccordanceError,
     Category,
+)
+from accordance.errors.blobs import (
+    BlobChanged,
+    BlobError,
+    BlobMissing,
+    BlobStoreAddress,
+    BlobStoreDenied,
+    BlobStoreForeign,
+    BlobStoreMissing,
+    BlobStoreUnavailable,
 )
 from accordance.errors.contracts import (
     ContractAlreadyRegistered,
@@ -163,6 +184,14 @@ __all__ = [
     "AllArchived",
     "AmbiguousName",
     "AttemptJudged",
+    "BlobChanged",
+    "BlobError",
+    "BlobMissing",
+    "BlobStoreAddress",
+    "BlobStoreDenied",
+    "BlobStoreForeign",
+    "BlobStoreMissing",
+    "BlobStoreUnavailable",
     "CannotWrite",
     "Category",
     "Conflict",
@@ -204,6 +233,8 @@ __all__ = [
     "NoModel",
     "NoPlan",
     "NotAccepted",
+    "NotAllowed",
+    "NotAuthenticated",
     "NotExpressible",
     "NotFound",
     "NotRebased",

@@ -187,7 +187,7 @@ class AttemptPath:
             kind=attempt.kind,
             attempt=attempt.number,
         )
-        keep_report(tx, run, kept.report)
+        keep_report(tx, run, kept.report, kept.logs)
         if kept.report["fault"] == Fault.STOPPED:
             hand_back_in(tx, attempt.task_id, attempt.number, attempt.lease)
             return dict(_HANDED_BACK)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.keeping import store_away, with_kept_evidence
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.chain import Payload
@@ -25,7 +26,7 @@ from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
 from accordance.domain.spending import BYTES_PER_TOKEN, Spending, tighter
 from accordance.domain.usage import Budget
-from accordance.errors import NotServedHere, OwnWork
+from accordance.errors import BlobError, NotServedHere, OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
@@ -49,6 +50,9 @@ from accordance.work.contracts_for import (
     contract_of_message,
     review_context,
 )
+from accordance.work.fetching import fetch_for_attempt
+from accordance.work.kept_evidence import JudgedRun
+from accordance.work.kept_logs import kept_logs
 from accordance.work.landing import landing_of
 from accordance.work.offering import kind_of
 from accordance.work.own_work import another_reviewer, cannot_review, maker_of
@@ -194,11 +198,15 @@ class ProjectAttempts:
             with self.ledger.read() as tx:
                 task = tx.task(attempt.task_id)
                 plan = tx.plan(task.plan_id)
+                fetch_for_attempt(tx, self.home, task)
                 prepared = self._prepare(tx, plan, attempt, stop)
         except _NotBegun as error:
             return error.outcome
+        except BlobError as error:
+            return store_away(error)
 
         produced = self._perform(prepared)
+        produced = replace(produced, logs=kept_logs(self.ledger, prepared.folder))
 
         is_over_budget = produced.fault is Fault.OVER_BUDGET
         if is_over_budget and uses_up_plan(plan, produced.spending):
@@ -211,9 +219,14 @@ class ProjectAttempts:
         job = prepared.job
         if job is None:
             return prepared.begin()
-        return self.workshop.carry_out(
+        produced = self.workshop.carry_out(
             job, prepared.choice, prepared.begin_in, prepared.memory
         )
+        run = prepared.run
+        judged = JudgedRun(
+            plan_id=run.plan_id, task_id=str(run.task_id), attempt=run.attempt
+        )
+        return with_kept_evidence(self.ledger, self.home.root, judged, produced)
 
     def _prepare(
         self,

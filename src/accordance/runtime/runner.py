@@ -52,7 +52,7 @@ from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import InputUploads, look_at_inputs
 from accordance.work.taking import NoTaskReason, while_work_ends, why_at_rest
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
@@ -95,8 +95,11 @@ class Runner:
     def __post_init__(self) -> None:
         queues = self.attempts.queues()
         self.slots = Slots(queues, self.bounds.in_worker)
-        self.ledger = open_ledger(self.place)
-        self.engine = WorkflowEngine(self.place, self.slots, self.worker_id)
+        blobs = self.home.blobs()
+        self.ledger = open_ledger(self.place, blobs=blobs)
+        self.engine = WorkflowEngine(
+            self.place, self.slots, self.worker_id, blobs=blobs
+        )
         self.scheduler = Scheduler(
             self.attempts,
             self.slots,
@@ -122,6 +125,7 @@ class Runner:
             self.engine, self.ledger, self.crew, self.listener
         )
         self._unstartable = UnstartableTasks(self.ledger, self.listener)
+        self._uploads = InputUploads(self.ledger)
         self._waits_for_budget: dict[str, str] = {}  # by plan: the fuse
         self._last_look = 0.0
         self._rests_since: float | None = None
@@ -321,7 +325,9 @@ class Runner:
 
     def _look_at_plans(self) -> dict[str, Look]:
         """Take up what can begin, plan by plan."""
-        files = look_at_inputs(self.ledger, self.home)
+        files = look_at_inputs(
+            self.ledger, self.home, self._uploads if self._is_worker else None
+        )
         with self.ledger.read() as tx:
             rests = {plan.plan_id: _rest_of(tx, plan) for plan in self._plans(tx)}
 

@@ -21,6 +21,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.blobs import BlobConfig
 from accordance.runtime.attempt_queue import (
     QUEUED,
     AttemptQueue,
@@ -86,6 +87,7 @@ class WorkflowEngine:
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
+    blobs: BlobConfig = field(default_factory=BlobConfig)
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
     _has_stopped: bool = False
@@ -96,7 +98,8 @@ class WorkflowEngine:
         """Begin; work left behind under this worker's name is queued again."""
         self._steps = steps
         runs = sum(bound.runs for bound in self.slots.bounds.values())
-        self.engine = make_engine(self.place, connections=8 + runs)
+        connections = 8 + runs
+        self.engine = make_engine(self.place, connections=connections, blobs=self.blobs)
         self.queue = AttemptQueue(self.engine.dialect.name)
         self._threads = Threads()
         try:

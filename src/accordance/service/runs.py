@@ -29,11 +29,13 @@ from accordance.service.plans import base_moved, plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
 from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
+from accordance.work.coding_tasks import coding_tasks
 from accordance.work.own_work import must_have_others_review
 from accordance.work.plan_life import resume
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
 from accordance.work.taking import PLAN_IS_OVER
+from accordance.workspace.errors import WorkspaceError
 
 __all__ = [
     "DEAD_AFTER_SECONDS",
@@ -166,6 +168,13 @@ def prepare_run(
         if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
+        with project.ledger.read() as tx:
+            changes_repository = bool(coding_tasks(tx, record))
+        if changes_repository:
+            try:
+                attempts.workshop.source.refresh()
+            except WorkspaceError as error:
+                warn(str(error))
         with project.ledger.read() as tx:
             moved = base_moved(tx, project.home, record)
         if moved:

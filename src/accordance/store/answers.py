@@ -87,7 +87,9 @@ class AnswersInLedger:
 def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) -> None:
     """Keep some answers, and seal those that are new."""
     dialect = connection.dialect.name
-    pieces = [piece for stored in chunk for piece in pieces_of(stored.content)]
+    pieces: list[dict[str, Any]] = []
+    for stored in chunk:
+        pieces += pieces_of(hash_of(stored.content), stored.content)
     kept = insertion_if_new(dialect, BLOBS).returning(BLOBS.c.sha256)
     tx.written.blobs.extend(dict.fromkeys(connection.execute(kept, pieces).scalars()))
     rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from accordance.domain.chain import ChainEntry, Payload
@@ -30,6 +31,7 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.chained import ChainedStorage
 from accordance.store.storage import AmendedRows
 
@@ -335,6 +337,22 @@ class Ledger(ABC):
     @abstractmethod
     def read(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that only looks."""
+
+    @abstractmethod
+    def put(self, content: bytes | Path) -> KeptBlob:
+        """Put bytes or a file where a transaction can keep them.
+
+        To be called outside of transactions: large blobs go into the blob store. Raises
+        BlobError, and OSError if the file cannot be read.
+        """
+
+    @abstractmethod
+    def stage(self, content: bytes) -> None:
+        """Put bytes that a transaction of this process keeps next. Raises BlobError."""
+
+    @abstractmethod
+    def check_store(self) -> str:
+        """Return where large blobs lie, if that place can be used. Raises BlobError."""
 
     @abstractmethod
     def wait_for_change(self, *, after: int, seconds: float) -> int:

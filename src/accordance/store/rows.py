@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
-from functools import wraps
+from functools import partial, wraps
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Row, Table
@@ -39,8 +40,14 @@ from accordance.domain.rubric import Rubric
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.turns import turn_of
 from accordance.domain.usage import Budget
-from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
+from accordance.errors import (
+    BlobChanged,
+    InvalidFuses,
+    InvalidRubric,
+    LedgerDamaged,
+)
 from accordance.store import tables
+from accordance.store.blobs.sources import KeptBlob
 
 TABLES: Final[Mapping[type, Table]] = {
     MessageRecord: tables.MESSAGES,
@@ -109,14 +116,27 @@ def hash_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def pieces_of(content: bytes) -> Iterator[dict[str, Any]]:
+def pieces_of(sha256: str, content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the rows of a blob, made one at a time."""
-    sha256 = hash_of(content)
     whole = memoryview(content)
     starts = range(0, len(content) or 1, _PIECE)
     for part, start in enumerate(starts):
         piece = whole[start : start + _PIECE]
         yield {"sha256": sha256, "part": part, "content": bytes(piece)}
+
+
+def pieces_of_file(kept: KeptBlob) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a blob that is in a file.
+
+    Raises BlobChanged at the end if the file is not what was measured.
+    """
+    digest = hashlib.sha256()
+    with Path(str(kept.content)).open("rb") as file:
+        for part, content in enumerate(iter(partial(file.read, _PIECE), b"")):
+            digest.update(content)
+            yield {"sha256": kept.sha256, "part": part, "content": content}
+    if digest.hexdigest() != kept.sha256:
+        raise BlobChanged(kept.sha256, str(kept.content))
 
 
 def record_row(record: Any) -> dict[str, Any]:

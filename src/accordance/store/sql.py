@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -36,6 +37,8 @@ from accordance.domain.turns import turn_of
 from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
+from accordance.store.blobs.keeper import ANNOUNCE, BlobKeeper, keeper_of
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.ledger import Ledger, Transaction
@@ -53,6 +56,7 @@ from accordance.store.storage import (
     R,
 )
 from accordance.store.tables import (
+    BLOB_OBJECTS,
     BLOBS,
     METADATA,
     PLANS,
@@ -175,6 +179,10 @@ class SqlTransaction(SqlWriting):
     def forget_blobs(self, names: Iterable[str]) -> None:
         for name in names:
             self._connection.execute(delete(BLOBS).where(BLOBS.c.sha256 == name))
+            is_in_store = BLOB_OBJECTS.c.sha256 == name
+            released = self._connection.execute(delete(BLOB_OBJECTS).where(is_in_store))
+            if released.rowcount:  # its bytes go later
+                self._connection.execute(ANNOUNCE, {"key": name})
 
     def _replace_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
         new_rows = list(values)
@@ -391,6 +399,20 @@ class SqlLedger(Ledger):
                 options["isolation_level"] = "REPEATABLE READ"
             connection = plain.execution_options(**options)
             yield SqlTransaction(connection, self._time(connection))
+
+    @property
+    def blobs(self) -> BlobKeeper:
+        """Where its blobs are kept."""
+        return keeper_of(self.engine)
+
+    def put(self, content: bytes | Path) -> KeptBlob:
+        return self.blobs.put(self.engine, content)
+
+    def stage(self, content: bytes) -> None:
+        self.blobs.stage(self.engine, content)
+
+    def check_store(self) -> str:
+        return self.blobs.check(self.engine)
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with translated(self.engine):

@@ -29,6 +29,7 @@ from sqlalchemy import (
 
 from accordance.domain.lifecycle import State
 from accordance.store.tables import (
+    BLOB_OBJECTS,
     BLOBS,
     LEDGER_EVENTS,
     PLANS,
@@ -51,6 +52,11 @@ BLOB: Final = (
 ALL_BLOBS: Final = select(BLOBS.c.sha256, BLOBS.c.part, BLOBS.c.content).order_by(
     BLOBS.c.sha256, BLOBS.c.part
 )
+
+BLOB_SIZE: Final = select(func.sum(func.length(BLOBS.c.content))).where(
+    BLOBS.c.sha256 == _KEY
+)
+STORED_BLOBS: Final = select(BLOB_OBJECTS).order_by(BLOB_OBJECTS.c.sha256)
 
 ALL_PLANS: Final = select(PLANS).order_by(PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 PLAN: Final = select(PLANS).where(PLANS.c.plan_id == _KEY)

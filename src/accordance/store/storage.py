@@ -33,6 +33,7 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.domain.usage import Budget
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.listings import Listing, Record
 from accordance.store.seals import Values
 from accordance.store.tables import (
@@ -127,8 +128,26 @@ class Storage(ABC):
         """
 
     @abstractmethod
+    def keep_blob(self, kept: KeptBlob) -> str:
+        """Keep a blob that was put before by `Ledger.put`, and return its hash.
+
+        Raises Conflict if it was put too long ago.
+        """
+
+    @abstractmethod
     def blob(self, sha256: str) -> bytes:
-        """Return bytes that were kept. Raises NotFound."""
+        """Return bytes that were kept. Raises NotFound, BlobError."""
+
+    @abstractmethod
+    def blob_chunks(self, sha256: str) -> Iterator[bytes]:
+        """Yield bytes that were kept, a part at a time. Raises NotFound, BlobError.
+
+        Nothing of them may be used before the last part has come.
+        """
+
+    @abstractmethod
+    def blob_size(self, sha256: str) -> int | None:
+        """Return how many bytes a blob has; None if there is none."""
 
     # -- plans
 
@@ -326,5 +345,6 @@ class Storage(ABC):
     def blobs(self) -> Iterator[tuple[str, str | None]]:
         """Yield the name of every blob, and the hash of its content.
 
-        The hash is None if a piece of the blob is missing.
+        The hash is None if a piece of the blob is missing. Raises BlobStoreUnavailable,
+        BlobStoreForeign.
         """

@@ -52,6 +52,33 @@ BLOBS: Final = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
+BLOB_OBJECTS: Final = Table(
+    "blob_objects",
+    METADATA,
+    hash_column("sha256", primary_key=True),
+    Column("size", BigInteger, nullable=False),
+)
+"""Blobs whose bytes lie in the blob store, all of them before the row was written."""
+
+LOOSE_BLOBS: Final = Table(
+    "loose_blobs",
+    METADATA,
+    hash_column("sha256", primary_key=True),
+    # by the database's clock
+    Column("since", DateTime(timezone=True), nullable=False),
+    Index("ix_loose_blobs_since", "since"),
+)
+"""Blobs on their way into the store or out of it: no row names them."""
+
+BLOB_STORES: Final = Table(
+    "blob_stores",
+    METADATA,
+    Column("name", String(16), primary_key=True),
+    Column("ledger_id", String(32), nullable=False),  # by which the store is labelled
+    Column("place", Words, nullable=False),
+)
+"""Where the blob store of this ledger is; a single row."""
+
 PLANS: Final = Table(
     "plans",
     METADATA,
@@ -373,6 +400,7 @@ INPUT_FILES: Final = Table(
     hash_column("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
+    time_column("gone_at"),  # removed, on the machine that had it
 )
 
 RESEARCH_ANSWERS: Final = Table(

@@ -45,6 +45,8 @@ class LintCase:
     """Whether models may review what they made themselves."""
     has_own_tests: bool = False
     """Whether the settings name tests for tasks that name none."""
+    repository_problem: str | None = None
+    """Why the remote of the repository cannot be used, if it has one."""
 
     @cached_property
     def graph(self) -> PlanGraph:

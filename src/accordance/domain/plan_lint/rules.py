@@ -152,6 +152,13 @@ def code_has_tests(case: LintCase) -> Iterator[LintFinding]:
             )
 
 
+def the_repository_can_be_reached(case: LintCase) -> Iterator[LintFinding]:
+    """The remote of the repository that tasks change can be read, and takes pushes."""
+    if case.repository_problem is not None:
+        rule = "the_repository_can_be_reached"
+        yield case.finding(rule, "error", case.repository_problem)
+
+
 LINT_RULES: Final[tuple[LintRule, ...]] = (
     executors_are_configured,
     every_task_has_an_executor,
@@ -161,4 +168,5 @@ LINT_RULES: Final[tuple[LintRule, ...]] = (
     pins_do_not_overlap,
     code_has_tests,
     inputs_are_supplied,
+    the_repository_can_be_reached,
 )
