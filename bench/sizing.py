@@ -98,25 +98,35 @@ class Station:
     servers: int
     busy_seconds: float = 0.0
     _busy: int = 0
-    _line: deque[tuple[float, Then]] = field(default_factory=deque)
+    _line: deque[Then] = field(default_factory=deque)
+
+    def take(self, now: float, then: Then) -> None:
+        """Wait for a server, and go on with it."""
+        if self._busy < self.servers:
+            self._busy += 1
+            then(now)
+        else:
+            self._line.append(then)
+
+    def give(self, now: float) -> None:
+        """Give a server back; the next in line has it."""
+        if self._line:
+            self._line.popleft()(now)
+        else:
+            self._busy -= 1
 
     def use(self, now: float, seconds: float, then: Then) -> None:
         """Wait for a server, use it for so long, and go on."""
-        if self._busy < self.servers:
-            self._begin(now, seconds, then)
-        else:
-            self._line.append((seconds, then))
 
-    def _begin(self, now: float, seconds: float, then: Then) -> None:
-        self._busy += 1
-        self.busy_seconds += seconds
-        self.clock.at(now + seconds, lambda time: self._end(time, then))
+        def begin(began: float) -> None:
+            self.busy_seconds += seconds
+            self.clock.at(began + seconds, end)
 
-    def _end(self, now: float, then: Then) -> None:
-        self._busy -= 1
-        if self._line:
-            self._begin(now, *self._line.popleft())
-        then(now)
+        def end(ended: float) -> None:
+            self.give(ended)
+            then(ended)
+
+        self.take(now, begin)
 
     def utilisation(self, seconds: float) -> float:
         """Return how much of the time its servers were busy."""
@@ -177,38 +187,38 @@ def simulate(
     rows = [Station(clock, 1) for _ in range(assumed.plans)]
     rate = sizes.attempts_a_second / sizes.ledgers
     delays: list[float] = []
-    last = 0.0
 
     def arrive(began: float) -> None:
         plan = rows[dice.randrange(assumed.plans)]
         model = dice.expovariate(1 / assumed.model_seconds)
         cpu = dice.expovariate(1000 / measured.worker_cpu_ms)
+        held = measured.counter_ms / 1000
         share = measured.database_cpu_ms / 1000 / measured.commits
-        steps = max(1, round(measured.commits))
 
         def asked(now: float) -> None:
-            clock.at(now + model, lambda time: settle(time, steps))
+            clock.at(now + model, lambda time: settle(time, round(measured.commits)))
 
         def settle(now: float, left: int) -> None:
+            """Hold the plan's row while the database works; the counter at the end."""
             if not left:
-                nonlocal last
-                last = max(last, now)
+                slots.give(now)
                 delays.append((now - began - model) * 1000)
                 return
             work = dice.expovariate(1 / share)
-            held = measured.counter_ms / 1000
-            # the plan's row is held while the database works, the counter at the end
-            plan.use(now, work, lambda time: commit(time, held, left))
-            database.use(now, work, lambda _: None)
 
-        def commit(now: float, held: float, left: int) -> None:
-            counter.use(now, held, lambda time: settle(time, left - 1))
+            def locked(time: float) -> None:
+                database.use(time, work, worked)
 
-        def placed(now: float) -> None:
-            worker_cpu.use(now, cpu, asked)
+            def worked(time: float) -> None:
+                counter.use(time, held, committed)
 
-        slots.use(began, cpu + model, lambda _: None)
-        placed(began)
+            def committed(time: float) -> None:
+                plan.give(time)
+                settle(time, left - 1)
+
+            plan.take(now, locked)
+
+        slots.take(began, lambda now: worker_cpu.use(now, cpu, asked))
 
     time = 0.0
     for _ in range(attempts):

@@ -327,7 +327,7 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     ("number", "words", "code"),
     [
         (signal.SIGINT, ("run",), 130),
-        (signal.SIGTERM, ("worker", "--concurrency", "2"), 0),
+        (signal.SIGTERM, ("worker", "--concurrency", "2", "--drain-seconds", "1"), 0),
     ],
     ids=["Ctrl-C and a run", "SIGTERM and a worker"],
 )
@@ -359,6 +359,63 @@ def test_a_signal_hands_back_what_runs(
         0,
     )
     look.ledger.close()
+
+
+def test_a_worker_is_listed_shown_and_drained(
+    tmp_path: Path, postgresql_url: str
+) -> None:
+    """By anybody who has the ledger; it ends with 0, and its task is ready again."""
+    place = ("--ledger", postgresql_url)
+    project(tmp_path, *place)
+    worker = started(tmp_path, "worker", "--drain-seconds", "1", *place)
+    look = stage(postgresql_url, tmp_path)
+    until(lambda: begun(look, "a"))
+
+    listed = accordance("worker", "list", "--json", *place, cwd=tmp_path)
+    (seen,) = json.loads(listed.out)["workers"]
+    assert (seen["state"], seen["running"], seen["version"]) == ("alive", 1, VERSION)
+    shown = accordance("worker", "show", seen["worker_id"], *place, cwd=tmp_path)
+    assert "  a  action 1  " in shown.out
+    told = accordance("worker", "drain", seen["worker_id"], *place, cwd=tmp_path)
+    assert told.out == f"{seen['worker_id']} drains: 1 of its attempts may still end\n"
+
+    _, said_last = worker.communicate(timeout=100)
+    assert worker.returncode == 0, said_last
+    assert look.states()["a"] == "READY"
+    look.ledger.close()
+    empty = accordance("worker", "list", *place, cwd=tmp_path)
+    assert empty.out == "no worker has a heartbeat here\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("worker", "drain", "nobody"), 5, "no worker 'nobody'"),
+        (("worker", "show", "nobody"), 5, "no worker 'nobody'"),
+        (("worker", "drain"), 2, "NAME"),
+        (("worker", "--drain-seconds", "0"), 2, "0 is not in the range"),
+        (("worker", "--label", "gpu"), 5, "unknown label 'gpu'"),
+        (("worker", "--label", ""), 5, "unknown label ''"),
+    ],
+)
+def test_what_workers_refuse(
+    tmp_path: Path, postgresql_url: str, words: tuple[str, ...], code: int, says: str
+) -> None:
+    """In one line, with the way out."""
+    project(tmp_path, "--ledger", postgresql_url)
+    refused = accordance(*words, "--ledger", postgresql_url, cwd=tmp_path)
+    assert (refused.code, says in refused.err) == (code, True), refused.err
+
+
+@pytest.mark.parametrize("words", [("list",), ("show", "w"), ("drain", "w")])
+def test_workers_are_of_a_shared_ledger(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """On SQLite there is nobody to list."""
+    project(tmp_path)
+    refused = accordance("worker", *words, cwd=tmp_path)
+    assert (refused.code, "workers need a PostgreSQL ledger" in refused.err) == (
+        2,
+        True,
+    )
 
 
 def test_a_worker_needs_postgresql(tmp_path: Path) -> None:

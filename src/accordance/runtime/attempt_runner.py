@@ -119,8 +119,13 @@ class ProjectAttempts:
     def queues(self) -> dict[str, Bound]:
         """Return the queues: one for each executor, and for each bounded model of it.
 
-        Outside workers have no queue here.
+        Outside workers have no queue here, and neither has work that this worker
+        cannot do.
         """
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> dict[str, Bound]:
         queues: dict[str, Bound] = {}
         for name, spec in self.routing.executors.items():
             if spec.kind == "external" or name in self.lacking:
