@@ -157,7 +157,9 @@ def test_the_life_of_a_plan(empty: Project) -> None:
         assert again.status_code == 200
         states = [made.json()["state"]]
         for act in ("approve", "pause", "resume", "cancel", "archive", "unarchive"):
-            body = {} if act in ("approve", "pause", "cancel") else None
+            body: dict[str, str] | None = (
+                {} if act in ("approve", "pause", "cancel") else None
+            )
             answer = client.post(f"{path}/{act}", json=body)
             assert answer.status_code == 200, answer.json()
             states.append(answer.json()["state"])

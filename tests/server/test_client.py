@@ -75,7 +75,7 @@ def action(task: str, attempt: int) -> Any:
 def carry_out(writer: Client, reviewer: Client, owner: Client) -> None:
     """Do everything that comes; the price list is returned once, a person confirms."""
     is_confirmed = False
-    returned = set()
+    returned: set[str] = set()
     while True:
         work = writer.next_task()
         worker = writer

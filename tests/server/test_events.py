@@ -62,10 +62,10 @@ def test_a_stream_goes_on_behind_a_number(
 def test_a_stream_has_its_filter(served: Served, admin: httpx.Client) -> None:
     """Live events are sieved as lists are; a filter that cannot be read is a problem."""
     plan = admin.get("/v1/plans").json()["items"][0]["plan_id"]
-    params = {"filter": "kind:plan_resumed", "after": 0}
+    params: dict[str, str | int] = {"filter": "kind:plan_resumed", "after": 0}
     with admin.stream("GET", "/v1/events/stream", params=params) as response:
         for act in ("pause", "resume"):
-            body = {} if act == "pause" else None
+            body: dict[str, str] | None = {} if act == "pause" else None
             admin.post(f"/v1/plans/{plan}/{act}", json=body).raise_for_status()
         got = numbers(response, 1)
     resumed = admin.get("/v1/events", params={"filter": "kind:plan_resumed"}).json()

@@ -21,6 +21,7 @@ from accordance.server.routes import all_routers
 from accordance.server.shield import Shield
 from accordance.server.state import ServerState
 from accordance.server.tenants import Tenants
+from accordance.server.webhook_sender import WebhookSender
 from accordance.service.hosted_runs import HostedRuns
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
@@ -96,8 +97,24 @@ def _lifespan(
             for mount in mounts:
                 if mount.lifespan is not None:
                     await stack.enter_async_context(mount.lifespan())
+            await anyio.to_thread.run_sync(_begin_senders, state)
             yield
             state.stopping.set()
-        await anyio.to_thread.run_sync(state.feeds.close)
+        await anyio.to_thread.run_sync(_close, state)
 
     return lifespan
+
+
+def _begin_senders(state: ServerState) -> None:
+    """Send the notifications of every project."""
+    for tenant in state.tenants.by_name.values():
+        feed = state.feeds.of(tenant.name, tenant.project)
+        sender = WebhookSender(tenant.project, tenant.settings, feed, state.stopping)
+        state.senders.append(sender)
+        sender.start()
+
+
+def _close(state: ServerState) -> None:
+    for sender in state.senders:
+        sender.close()
+    state.feeds.close()

@@ -12,6 +12,7 @@ from accordance.project.server_settings import ServerSettings
 from accordance.server.event_feed import Feeds
 from accordance.server.rate_limits import Buckets
 from accordance.server.tenants import Tenants
+from accordance.server.webhook_sender import WebhookSender
 from accordance.service.hosted_runs import HostedRuns
 
 STATE: Final = "accordance.server"
@@ -30,6 +31,7 @@ class ServerState:
     strangers: Buckets  # for requests without a key that holds, by address
     public_url: str = ""
     is_secure: bool = False  # reached over TLS, here or at a trusted proxy
+    senders: list[WebhookSender] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 
 

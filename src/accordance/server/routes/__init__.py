@@ -22,6 +22,7 @@ def all_routers() -> list[APIRouter]:
         statistics,
         task_acts,
         tasks,
+        webhooks,
     )
 
     modules = (
@@ -39,5 +40,6 @@ def all_routers() -> list[APIRouter]:
         statistics,
         runs,
         keys,
+        webhooks,
     )
     return [module.router for module in modules]
