@@ -43,7 +43,6 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
         "accordance.work.assignment",
         "accordance.workspace",
         "alembic",
-        "dbos",
         "rich",
         "sqlalchemy.dialects.postgresql",
         "sqlalchemy.orm",
@@ -281,7 +280,6 @@ def test_explain_names_the_nearest_word() -> None:
         pytest.param("anyio", "mcp", "accordance[mcp,runtime]", id="mcp"),
         pytest.param("sqlalchemy", "events", "accordance[runtime]", id="a ledger"),
         pytest.param("sqlalchemy", "doctor", "accordance[runtime]", id="doctor"),
-        pytest.param("dbos", "run", "accordance[runtime]", id="the engine"),
     ],
 )
 def test_an_extra_that_is_not_installed(

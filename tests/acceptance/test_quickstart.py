@@ -12,6 +12,7 @@ import pytest
 
 from tests.acceptance.cli import ROOT, accordance, path_with_accordance
 from tests.hostile.stage import git
+from tests.limits import LIMIT
 
 pytestmark = [
     pytest.mark.skipif(
@@ -50,7 +51,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         ("sh", ROOT / "examples/quickstart/run.sh", folder),
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LIMIT,
         check=False,
         env={
             **os.environ,
@@ -146,7 +147,7 @@ def test_what_it_prints_can_be_pasted(quickstart: tuple[Path, str]) -> None:
         input=script,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LIMIT,
         check=False,
         cwd="/",
         env={**os.environ, "PATH": path, "GIT_PAGER": "cat"},

@@ -20,6 +20,7 @@ from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
 from accordance.work.taking import NoTaskReason
 from tests.acceptance.cli import ROOT
+from tests.limits import LIMIT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said
 
@@ -30,7 +31,7 @@ def run_module(name: str, *words: str | Path | int) -> str:
     """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
     command = [sys.executable, "-m", f"tests.runtime.{name}", *map(str, words)]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
     )
     assert not done.returncode, done.stderr[-3000:]
     return done.stdout

@@ -9,6 +9,7 @@ import pytest
 
 from accordance.runtime.dispatching import Dispatcher, Threads
 from accordance.runtime.slots import Bound, Slots
+from tests.limits import LIMIT
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_run_begins_when_another_has_ended(slots: Slots) -> None:
     waiting.start()
     assert not begun.is_set()
     slots.end(first)
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     waiting.join()
 
 
@@ -72,7 +73,7 @@ def test_closing_lets_nobody_wait(slots: Slots) -> None:
     waiting = threading.Thread(target=slots.begin, args=("b", "small"))
     waiting.start()
     slots.close()
-    waiting.join(60)
+    waiting.join(LIMIT)
     assert first.stop.is_set()
     assert len(slots.running()) == 2
 
@@ -108,7 +109,7 @@ def test_a_thread_whose_work_is_done_does_the_next() -> None:
 
     for _ in range(3):
         threads.begin(work)
-        assert done.acquire(timeout=60)
+        assert done.acquire(timeout=LIMIT)
         while not threads._idle:
             time.sleep(0.001)
     assert len(set(names)) == 1
@@ -119,9 +120,13 @@ def test_as_many_threads_as_there_is_work() -> None:
     """Nothing waits for other work to end."""
     threads = Threads()
     together = threading.Barrier(4)
+
+    def meet() -> None:
+        together.wait(LIMIT)
+
     for _ in range(3):
-        threads.begin(lambda: together.wait(60) * 0 or None)
-    together.wait(60)
+        threads.begin(meet)
+    together.wait(LIMIT)
     threads.stop()
 
 
@@ -135,9 +140,9 @@ def test_a_ring_ends_a_long_pause() -> None:
 
     dispatcher = Dispatcher(look, lambda: 3600)
     dispatcher.start()
-    assert looks.acquire(timeout=60)
+    assert looks.acquire(timeout=LIMIT)
     dispatcher.ring()
-    assert looks.acquire(timeout=60)
+    assert looks.acquire(timeout=LIMIT)
     dispatcher.stop()
     assert not looks.acquire(blocking=False)
 

@@ -29,6 +29,7 @@ from accordance.work.run_log import PROMPTED
 from accordance.work.taking import NoTaskReason, Taken, take_next
 from tests.acceptance.cli import accordance, interruptible
 from tests.ledger.project import product
+from tests.limits import LIMIT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said, stage
 
@@ -63,7 +64,7 @@ def add_worker(
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for what other processes do; the limit only keeps a test from hanging."""
-    end = time.monotonic() + 100
+    end = time.monotonic() + LIMIT
     while not holds():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
@@ -120,13 +121,13 @@ def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
 
     def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
-        let_go.wait(60)
+        let_go.wait(LIMIT)
         return said(one)
 
     lost = on.runner(hang, worker_id="lost", stop_seconds=0.1, beat_seconds=60)
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     lost.stop()
     working.join()
     assert (lost.is_clean, workers(on)) == (False, {"lost": VERSION})
@@ -145,7 +146,7 @@ def leave_behind(on: Stage, queue: str) -> None:
 
     def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
-        let_go.wait(60)
+        let_go.wait(LIMIT)
         return said(one)
 
     lost = on.runner(
@@ -157,7 +158,7 @@ def leave_behind(on: Stage, queue: str) -> None:
     )
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     lost.stop()
     working.join()
     let_go.set()
@@ -203,13 +204,13 @@ def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
     running = threading.Thread(target=runner.until_it_rests)
     running.start()
     for _ in range(3):
-        assert looked.acquire(timeout=60)
+        assert looked.acquire(timeout=LIMIT)
     assert on.states()["a"] == "IN_PROGRESS"
     with on.ledger.engine.begin() as connection:
         connection.execute(
             text("DELETE FROM accordance_workers WHERE executor_id = 'living'")
         )
-    running.join(60)
+    running.join(LIMIT)
     assert on.states()["a"] == "DONE"
 
 
@@ -233,7 +234,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
     until(lambda: runner._rests_since is not None)
     assert isinstance(take_next(on.ledger, [], holder="living"), Taken)
     submit(on.ledger, on.home, json.dumps(product("a")).encode())
-    running.join(60)
+    running.join(LIMIT)
     assert resting == [NoTaskReason.FINISHED]
 
 
@@ -348,7 +349,7 @@ def test_a_signal_hands_back_what_runs(
     look = stage(place, tmp_path)
     until(lambda: begun(look, "a"))  # only taken up, others could begin it
     os.kill(worker.pid, number)
-    _, said_last = worker.communicate(timeout=100)
+    _, said_last = worker.communicate(timeout=LIMIT)
     assert (worker.returncode, "stopping: running attempts are ended" in said_last) == (
         code,
         True,
@@ -378,7 +379,7 @@ def test_a_stopped_run_is_no_failure(on: Stage) -> None:
         if one.kind == "action":
             return said(one)
         runner.stop()
-        assert stop.wait(60)
+        assert stop.wait(LIMIT)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     runner = on.runner(run)

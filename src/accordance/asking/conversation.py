@@ -66,7 +66,8 @@ class Answer(Generic[M]):
     @property
     def spending(self) -> Spending:
         """What all attempts cost together; a call of unknown cost counts as 0."""
-        return total(attempt.reply.spending or Spending() for attempt in self.attempts)
+        replies = [attempt.reply for attempt in self.attempts]
+        return total(reply.spending or Spending() for reply in replies)
 
 
 @dataclass(slots=True)

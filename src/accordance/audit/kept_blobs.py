@@ -6,12 +6,19 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.audit.findings import (
+    UNREADABLE,
+    AuditFindings,
+    check_blob,
+    fetch,
+)
+from accordance.audit.kept_evidence import check_evidence
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event
 from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.store.ledger import Transaction
 from accordance.work.contracts_for import HELD_TO
+from accordance.work.kept_evidence import EVIDENCE_KEPT
 from accordance.work.run_log import MODEL_ANSWER, PLAN_WRITTEN, PROMPTED, RAN
 
 _ALWAYS_NAMED: Final = {
@@ -43,10 +50,24 @@ class NamedBlobs:
 
     def see(self, entry: ChainEntry) -> None:
         """Check the blobs that an event names."""
+        if entry.kind == EVIDENCE_KEPT:
+            check_evidence(self._tx, entry, self._findings)
+            return
+        if entry.kind == RAN:
+            self._see_logs(entry)
         for sha256, label in _blobs_named_by(entry):
             content = self._fetch(sha256, f"event {entry.seq}: {label}")
             if entry.kind == PROMPTED and content:
                 self._see_parts(content, entry.seq)
+
+    def _see_logs(self, entry: ChainEntry) -> None:
+        logs: Mapping[str, Any] = entry.payload.get("logs") or {}  # type: ignore[assignment]
+        about = f"task {entry.task_id}, attempt {entry.payload.get('attempt')}"
+        for name, (sha256, _) in logs.items():
+            if sha256 not in self._seen:
+                self._seen.add(sha256)
+                label = f"{about}: the log {name}"
+                check_blob(self._tx, sha256, label, self._findings)
 
     def _see_parts(self, recipe: bytes, seq: int) -> None:
         """Check the parts of a prompt, which its recipe names."""

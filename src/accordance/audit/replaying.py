@@ -72,6 +72,11 @@ class PlanReplay:
         elif entry.kind == LEFT_ALONE:
             self._check_in_work(self._plan, entry)
 
+    def state_of(self, task_id: str) -> State | None:
+        """Return the state to which the events so far lead a task."""
+        progress = self._plan.at.get(task_id) if self._plan else None
+        return progress.state if progress else None
+
     def _read_rules(self, entry: ChainEntry) -> None:
         revision = whole_number(entry.payload.get("revision"))
         rules = cast("dict[str, Any]", entry.payload.get("rules"))

@@ -69,13 +69,14 @@ def command(
 
 def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is the name of a plan."""
-    from accordance.service.bundles import is_bundle
+    from accordance.service.bundles import fetched
 
     must_be_a_name(what)
     folder = Path(what)
-    if is_bundle(folder):
+    is_place = "/" in what or folder.is_dir()
+    if is_place and fetched(folder):
         return folder
-    if "/" in what or folder.is_dir():
+    if is_place:
         text = f"{what}: has no manifest.json, so it is not a bundle of evidence"
         raise Failure(text, Exit.NOT_FOUND)
     return None

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from accordance.contracts.limits import MAX_KEY
 from accordance.contracts.printable import printable
@@ -20,6 +20,7 @@ from accordance.errors import InvalidPath
 
 JsonObject: TypeAlias = dict[str, object]
 Path: TypeAlias = tuple[str | int, ...]
+V = TypeVar("V")
 _NOTHING: Final = object()  # where a path leads nowhere
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -107,6 +108,16 @@ def part_at(value: object, step: str | int, default: object = None) -> object:
     if step < len(value):
         return value[step]
     return default
+
+
+def without(values: Mapping[str, V], keys: Container[str]) -> dict[str, V]:
+    """A copy of an object without some of its keys."""
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def without_nulls(values: Mapping[str, V | None]) -> dict[str, V]:
+    """A copy of an object without the keys that hold nothing."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def lies_within(path: Path, places: Collection[Path]) -> bool:

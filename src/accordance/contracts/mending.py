@@ -58,7 +58,9 @@ def _as_boolean(value: object) -> tuple[object] | None:
 def _as_number(schema: JsonObject, value: object) -> tuple[object] | None:
     """A number that was quoted, or an integer written with a fraction of zero."""
     number = _number_in(value)
-    if number is None or abs(number) > _EXACT or not _lies_in_range(schema, number):
+    if number is None or abs(number) > _EXACT:
+        return None
+    if not _lies_in_range(schema, number):
         return None
     if number.is_integer():
         return (int(number),)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.jsonpath import JsonObject, Path, render, without
 from accordance.contracts.respelling import BLANKS, folded
 from accordance.contracts.violation import Repair
 
@@ -103,7 +103,7 @@ def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
 
 def _answer_at_the_top(message: JsonObject, shape: Shape) -> JsonObject:
     """What stands beside the wrappers, with its words in canonical spelling."""
-    outer = {key: value for key, value in message.items() if key not in shape.wrappers}
+    outer = without(message, shape.wrappers)
     normal = _normal_object(outer, shape, (), [])
     return {key: value for key, value in normal.items() if key in outer}
 
@@ -138,7 +138,7 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
         inner = message.get(wrapper)
         if not isinstance(inner, dict):
             continue
-        outer = {key: value for key, value in message.items() if key != wrapper}
+        outer = without(message, (wrapper,))
         if _agree(outer, inner):
             repairs.append(
                 Repair(
@@ -163,23 +163,7 @@ def _normal_object(
 ) -> JsonObject:
     """An object after all rewrites of its table; itself if there are none."""
     renamed = _rename(value, shape, path, repairs)
-    changed: JsonObject = {}
-
-    for key, spelling in shape.spellings.items():
-        written = renamed.get(key)
-        if not isinstance(written, str) or written in spelling.known:
-            continue
-        word = spelling.canonical(written)
-        if word is not None:
-            repairs.append(
-                Repair(
-                    rule="spelling",
-                    path=render((*path, key)),
-                    before=written,
-                    after=word,
-                )
-            )
-            changed[key] = word
+    changed = _respelt(renamed, shape, path, repairs)
 
     for key, child in shape.objects.items():
         inner = renamed.get(key)
@@ -195,7 +179,32 @@ def _normal_object(
             if normal_items is not items:
                 changed[key] = normal_items
 
-    return {**renamed, **changed} if changed else renamed
+    if not changed:
+        return renamed
+    return {**renamed, **changed}
+
+
+def _respelt(
+    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+) -> JsonObject:
+    """The words of an object that are respelt, by their keys."""
+    changed: JsonObject = {}
+    for key, spelling in shape.spellings.items():
+        written = value.get(key)
+        if not isinstance(written, str) or written in spelling.known:
+            continue
+        word = spelling.canonical(written)
+        if word is not None:
+            repairs.append(
+                Repair(
+                    rule="spelling",
+                    path=render((*path, key)),
+                    before=written,
+                    after=word,
+                )
+            )
+            changed[key] = word
+    return changed
 
 
 def _normal_items(
@@ -221,7 +230,9 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
             return False
     for key, child in shape.objects.items():
         inner = value.get(key)
-        if inner and (not isinstance(inner, dict) or not _is_canonical(inner, child)):
+        if not inner:
+            continue
+        if not isinstance(inner, dict) or not _is_canonical(inner, child):
             return False
     return True
 

@@ -47,7 +47,8 @@ def normal_path(path: str) -> str | None:
     if not _UNTIDY.search(spelled):
         return spelled
 
-    segments = [segment for segment in spelled.split("/") if segment not in ("", ".")]
+    names = spelled.split("/")
+    segments = [name for name in names if name not in ("", ".")]
     if ".." in segments or not segments:
         return None
     return "/".join(segments)

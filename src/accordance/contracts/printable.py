@@ -34,8 +34,10 @@ def printable(text: str) -> str:
 
     A backslash is left alone, so that escaping a text twice changes nothing.
     """
-    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
-        return text
+    if text.isprintable():
+        can_be_seen = text.isascii() or _UNSEEN.isdisjoint(text)
+        if can_be_seen:
+            return text
     pieces: list[str] = []
     before = " "
     for char in text:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.model_schemas import (
     mapping,
     model_schema,
@@ -196,7 +196,7 @@ class _Writer:
 
     def _write_inline(self, node: JsonObject, path: str) -> JsonObject:
         """A node with its references replaced by what they refer to."""
-        resolved = {key: value for key, value in node.items() if key != "$defs"}
+        resolved = without(node, ("$defs",))
         if "$ref" in resolved or "anyOf" in resolved:
             resolved = resolve(self.root, resolved)
 
@@ -328,7 +328,8 @@ class _Writer:
 
 def _with_any_of(node: JsonObject) -> JsonObject:
     """A node with oneOf, which the typed dialects do not know, written as anyOf."""
-    return {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
+    names = {"oneOf": "anyOf"}
+    return {names.get(key, key): value for key, value in node.items()}
 
 
 def _types_of(values: list[object]) -> list[str]:

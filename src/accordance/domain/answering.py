@@ -240,7 +240,9 @@ def reason_of(
     match = _CODE.match(text)
     written = match[1] if match else None
     known = details.get("reason")
-    code = known if isinstance(known, str) and known else written or kind.value
+    code = written or kind.value
+    if isinstance(known, str) and known:
+        code = known
     if match is None or written != code:
         return QuestionReason(code, text)
     sentence = text[match.end() :]

@@ -100,7 +100,8 @@ def trial_key(task: EvalTask, executor: str, settings: object) -> str:
 def is_key_of(name: str, task_id: str) -> bool:
     """Whether a name is that of trials of a task, in whichever version."""
     stem, _, digest = name.rpartition("-")
-    is_digest = len(digest) == _DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
+    is_hexadecimal = set(digest) <= set("0123456789abcdef")
+    is_digest = is_hexadecimal and len(digest) == _DIGEST_DIGITS
     return stem == task_id and is_digest
 
 

@@ -151,5 +151,5 @@ def _is_relative_file(path: str) -> bool:
     """Whether a path names a file below the root of the repository."""
     parts = path.split("/")
     has_suffix = "." in parts[-1].strip(".")
-    is_inside = ".." not in parts and "" not in parts and "\\" not in path
+    is_inside = {"", ".."}.isdisjoint(parts) and "\\" not in path
     return has_suffix and is_inside and path.isprintable()

@@ -111,12 +111,13 @@ def chosen_mutants(
         place = (placed.file, placed.mutant.line)
         rank_on_line = next(counters.setdefault(place, count()))
         ranked.append((rank_on_line, order))
-    return tuple(drawn[order] for _, order in sorted(ranked)[:most])
+    ranked.sort()
+    return tuple(drawn[order] for _, order in ranked[:most])
 
 
 def is_noticed(run: CommandRun) -> bool:
     """Whether a test command that passes without a fault has noticed it."""
-    is_broken_off = run.report is not None and not run.report.is_sound
+    is_broken_off = run.report is not None and run.sound_report is None
     return is_broken_off or not run.passed
 
 

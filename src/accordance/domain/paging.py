@@ -88,7 +88,8 @@ def read_cursor(listing: str, token: str, types: Sequence[type]) -> Key:
 
 
 def _parts(token: str) -> list[str | int]:
-    if not token or len(token) > _LONGEST_TOKEN or not token.isascii():
+    is_token = 0 < len(token) <= _LONGEST_TOKEN and token.isascii()
+    if not is_token:
         raise _unreadable()
     padding = "=" * (-len(token) % 4)
     try:

@@ -195,7 +195,8 @@ class Propagation:
             return
 
         is_root = not node.parents
-        if not is_root and all(self.progress_of(part).excused for part in node.parts):
+        are_excused = all(self.progress_of(part).excused for part in node.parts)
+        if are_excused and not is_root:
             self._excuse(node.task_id)
         elif not was_blocked:
             self.apply_event(node.task_id, Event.ESCALATED)

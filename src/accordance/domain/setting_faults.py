@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from accordance.contracts.jsonpath import without
 from accordance.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -138,13 +139,10 @@ def _resolved_part(part: Any, definitions: Schema) -> Any:
         return part
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        siblings = {key: value for key, value in part.items() if key != "$ref"}
+        siblings = without(part, ("$ref",))
         return _resolved_part({**definitions[name], **siblings}, definitions)
-    return {
-        key: _resolved_part(value, definitions)
-        for key, value in part.items()
-        if key != "$defs"
-    }
+    own = without(part, ("$defs",))
+    return {key: _resolved_part(value, definitions) for key, value in own.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without
 from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.roles import Role
 
@@ -151,7 +152,7 @@ def _without_hidden_tests(task: Mapping[str, Any]) -> Mapping[str, Any]:
     if task.get("hidden_tests") is None:
         return task
     unseen = ("hidden_tests", "fail_to_pass", "pass_to_pass")
-    return {key: value for key, value in task.items() if key not in unseen}
+    return without(task, unseen)
 
 
 def named_by(commands: Iterable[str], paths: Collection[str]) -> frozenset[str]:

@@ -19,6 +19,7 @@ def turn_of(task: TaskRecord) -> int | None:
     state = task.progress.state
     if state in CLAIMABLE and task.is_work:
         return RETURNED if state is State.TO_BE_MODIFY else NEW
-    if state is State.READY_TO_CHECK and not task.is_checked and task.lease is None:
+    is_free = task.lease is None and not task.is_checked
+    if state is State.READY_TO_CHECK and is_free:
         return TO_REVIEW
     return None

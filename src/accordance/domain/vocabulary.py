@@ -120,6 +120,8 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "EVIDENCE_STALE": "An input has changed or is gone since it was supplied.",
         "INPUTS_CHANGED": "The number of inputs that a task lacks has changed.",
         "JUDGED": "A change was judged; its evidence is kept in a bundle.",
+        "KEY_MADE": "An admin made a key for the server.",
+        "KEY_REVOKED": "A key for the server was revoked.",
         "LEFT_ALONE": "An attempt waits for a worker of the version that began it.",
         "LENT": "A clone of the repository was lent to an outside worker.",
         "MESSAGE": "A message or a review arrived and was checked.",
@@ -129,11 +131,15 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "PROMPTED": "An executor got its prompt.",
         "QUESTION_ANSWERED": "A person answered a question.",
         "RAN": "A run of an executor ended.",
+        "RESERVED": "An attempt reserved a part of its plan's budget.",
         "REVIEW_CAUSE_GONE": "The outside cause that blocked the review is gone.",
         "ROWS_TAKEN_OVER": "A migration sealed the rows that it took over.",
         "ROWS_WRITTEN": "Rows that were written were sealed.",
         "SAID": "A model answered within a run.",
+        "UNRESERVED": "A review ended and freed its part of the plan's budget.",
         "VERDICT": "An attempt or a review was judged.",
+        "WEBHOOK_MADE": "An admin added a webhook.",
+        "WEBHOOK_REMOVED": "An admin removed a webhook.",
     }
 )
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(

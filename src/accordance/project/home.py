@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from accordance.domain.blobs import BlobConfig
 from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
 from accordance.project.settings import SETTINGS, Settings, parse_settings
@@ -94,6 +95,10 @@ class Home:
     def plan_file(self) -> Path:
         """The last plan that was imported, normalised."""
         return self.root / "tasks" / "plan.json"
+
+    def blobs(self) -> BlobConfig:
+        """Return where the blobs of the ledger are kept. Raises InvalidSettings."""
+        return self.settings().blobs.config(self.root)
 
     def settings(self) -> Settings:
         """Read accordance.toml, or return the defaults if there is none.

@@ -35,8 +35,10 @@ from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, SettingTable, Texts
+from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
+from accordance.project.blob_settings import BlobSettings
+from accordance.project.server_settings import ServerSettings
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
@@ -124,6 +126,22 @@ class RunSettings(SettingTable):
             "no limit by default."
         ),
         examples=[20],
+    )
+
+    labels: list[Label] = Field(
+        default_factory=list,
+        description=(
+            "What workers of this machine have, that executors and routes may ask for."
+        ),
+        examples=[["gpu"]],
+    )
+    drain_seconds: Count = Field(
+        default=60,
+        description=(
+            "How long a worker that is stopped waits for its attempts to end; what is"
+            " left is handed back."
+        ),
+        examples=[300],
     )
 
     @property
@@ -487,6 +505,10 @@ class Settings(SettingTable):
         default_factory=RetentionSettings.model_construct,
         description="What is kept of deleted plans.",
     )
+    blobs: BlobSettings = Field(
+        default_factory=BlobSettings.model_construct,
+        description="Where products, evidence, logs and inputs are kept.",
+    )
     research: Research = Field(default_factory=Research.model_construct)
     roles: dict[str, RolePolicy] = Field(
         default_factory=dict, description="What roles may do, by name."
@@ -500,6 +522,7 @@ class Settings(SettingTable):
         examples=[{"our-large-model": 1}],
     )
     judge: Judge = Field(default_factory=Judge.model_construct)
+    server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""

@@ -67,7 +67,9 @@ def as_text(report: EvalReport) -> str:
     """Return the table of tasks and the numbers below it."""
     table = _table(report)
     rows = [table.head, *table.rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(len(cell) for cell in column))
     lines = []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

@@ -171,6 +171,18 @@ def _ran(event: Happening) -> str:
     return what
 
 
+def _reserved(event: Happening) -> str:
+    """Say what an attempt may use at most; a plan bounds tokens, money or both."""
+    tokens, cost = event.payload.get("tokens"), event.payload.get("cost")
+    amounts = []
+    if isinstance(tokens, int):
+        amounts.append(counted(tokens, "token"))
+    if isinstance(cost, int | float):
+        amounts.append(f"a cost of {cost:.2f}")
+    reserved = " and ".join(amounts)
+    return f"{_run_name(event)} reserved {reserved} of the plan's budget"
+
+
 def _answer_kept(event: Happening) -> str:
     """Work of an agent is kept in the same way as the answer of a model."""
     if event.payload.get("asked") == "work":
@@ -308,10 +320,16 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "PROMPTED": _prompted,
     "QUESTION_ANSWERED": _answered,
     "RAN": _ran,
+    "RESERVED": _reserved,
+    "KEY_MADE": _with_person("a key was made"),
+    "KEY_REVOKED": _with_person("a key was revoked"),
+    "WEBHOOK_MADE": _with_person("a webhook was added"),
+    "WEBHOOK_REMOVED": _with_person("a webhook was removed"),
     "REVIEW_CAUSE_GONE": _plain("is reviewed again: the cause that blocked it is gone"),
     "ROWS_TAKEN_OVER": _plain("rows were sealed as a migration left them"),
     "ROWS_WRITTEN": _plain("rows were sealed"),
     "SAID": _answer_kept,
+    "UNRESERVED": _plain("the review freed its part of the plan's budget"),
     "VERDICT": _verdict,
 }
 EVENT_CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(

@@ -223,7 +223,8 @@ class _Picture:
         notes = []
         if self.states is not None:
             state = self.states[task]
-            notes.append(f"{MARKS[state]} {state.replace('_', ' ').lower()}")
+            name = state.replace("_", " ").lower()
+            notes.append(f"{MARKS[state]} {name}")
         if node.kind == "CHECK":
             notes.append("check")
         hidden = self.outline.folded.get(task)
@@ -262,7 +263,8 @@ class _Picture:
 
 def _counted(states: Iterator[State]) -> str:
     counts = Counter(states)
-    return ", ".join(f"{counts[state]} {state}" for state in State if counts[state])
+    occurring = [state for state in State if counts[state]]
+    return ", ".join(f"{counts[state]} {state}" for state in occurring)
 
 
 def _rect(box: Box, radius: int) -> str:
@@ -308,7 +310,9 @@ def _towards(corner: Point, other: Point) -> Point:
     dx = other.x - corner.x
     dy = other.y - corner.y
     reach = min(_CORNER, (abs(dx) + abs(dy)) // 2)
-    return Point(corner.x + reach * _sign(dx), corner.y + reach * _sign(dy))
+    x = corner.x + reach * _sign(dx)
+    y = corner.y + reach * _sign(dy)
+    return Point(x, y)
 
 
 def _sign(number: int) -> int:

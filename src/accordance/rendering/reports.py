@@ -90,8 +90,13 @@ def validation_report(
 def _violations(result: Rejected, words: ReportWords) -> Iterator[Block]:
     rows = []
     for violation in result.violations:
-        expected, actual = violation.expected, violation.actual
-        rows.append((violation.code, violation.path, expected, actual))
+        row = (
+            violation.code,
+            violation.path,
+            violation.expected,
+            violation.actual,
+        )
+        rows.append(row)
 
     yield Heading(2, f"{words.violations} ({result.total})")
     yield Table((words.code, words.place, words.expected, words.actual), rows)
@@ -285,7 +290,9 @@ def _collapse_row(
         return (*first_cells, *[_NO_VALUE] * 6)
 
     common = ", ".join(f"{name} ×{count}" for name, count in report.most_common)
-    trend = words.directions[report.trend.direction] if report.trend else _NO_VALUE
+    trend = _NO_VALUE
+    if report.trend:
+        trend = words.directions[report.trend.direction]
     return (
         *first_cells,
         str(report.pool_size),

@@ -14,8 +14,8 @@ happens twice except a run that was interrupted in the middle.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accordance.changes.settling import change_in
@@ -62,6 +62,10 @@ _HANDED_BACK: Final = {"status": "handed_back"}
 _NOT_BEGUN: Final = RunOutcome(fault=Fault.STOPPED, text="it was not begun")
 
 
+def _keep_to_ourselves(_queue: str, _seconds: float) -> None:
+    """Tell no other process that a queue rests: there is none."""
+
+
 @dataclass(kw_only=True)
 class AttemptPath:
     """Carries attempts from being taken up to the start of the next ones."""
@@ -74,6 +78,7 @@ class AttemptPath:
     listener: Listener
     branches: Branches
     signals: ThreadSignals
+    share_pause: Callable[[str, float], None] = _keep_to_ourselves
     _failures: dict[str, int] = field(default_factory=dict)
     """By queue: consecutive faults that pass by themselves."""
 
@@ -150,6 +155,7 @@ class AttemptPath:
         pause = pause_after(fault, produced.retry_after, failures)
         if pause:
             self.slots.rest(queue, pause)
+            self.share_pause(queue, pause)
             self.listener.notice(f"{queue}: {produced.text}; next call in {pause:g} s")
 
     # -- 4: the run is settled, and what can begin now is taken up
@@ -181,7 +187,7 @@ class AttemptPath:
             kind=attempt.kind,
             attempt=attempt.number,
         )
-        keep_report(tx, run, kept.report)
+        keep_report(tx, run, kept.report, kept.logs)
         if kept.report["fault"] == Fault.STOPPED:
             hand_back_in(tx, attempt.task_id, attempt.number, attempt.lease)
             return dict(_HANDED_BACK)
@@ -251,6 +257,11 @@ def _failure(error: Exception) -> RunOutcome:
 
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     """Return what was taken up, or why nothing was."""
+    look = _progress_of(tx, plan_id, offers)
+    return replace(look, waits_for_budget=offers.waits_for_budget)
+
+
+def _progress_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     if offers.queued:
         return Look(RunProgress.BEGAN, None, offers.unstartable)
     if offers.waits_for_room:

@@ -17,7 +17,7 @@ from accordance.domain.faults import Fault
 from accordance.domain.outside_causes import OutsideCause
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
-from accordance.errors import AccordanceError, NoExecutor
+from accordance.errors import AccordanceError, BlobError, NoExecutor
 from accordance.executors.catalogue import executor_for
 from accordance.executors.endpoints import is_reachable
 from accordance.judging.task_input import PreflightFailed
@@ -70,7 +70,8 @@ class Obstacles:
         if cause.fault is Fault.UNPREPARED:
             return self._preparation(work)
         if cause.fault is Fault.NO_EXECUTOR:
-            return None
+            missing = sorted(choice.labels - self.attempts.labels)
+            return f"this worker lacks the label {missing[0]}" if missing else None
 
         key = (cause.key, choice.executor)
         if key not in self._seen:
@@ -137,6 +138,13 @@ class Obstacles:
             return None
         return f"only {free:,} bytes are free on the disk"
 
+    def _store(self, cause: OutsideCause, work: _Work) -> str | None:  # noqa: ARG002 - there is only one store
+        try:
+            self.attempts.ledger.check_store()
+        except BlobError as error:
+            return str(error)
+        return None
+
 
 _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.KEY_MISSING: Obstacles._executor,  # noqa: SLF001 - the table of this class
@@ -144,6 +152,7 @@ _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.NOT_ISOLATED: Obstacles._isolation,  # noqa: SLF001
     Fault.UNAVAILABLE: Obstacles._endpoint,  # noqa: SLF001
     Fault.NO_SPACE: Obstacles._space,  # noqa: SLF001
+    Fault.STORE_AWAY: Obstacles._store,  # noqa: SLF001
     Fault.REMOTE_AWAY: Obstacles._remote,  # noqa: SLF001
     Fault.FOREIGN_PUSH: Obstacles._remote,  # noqa: SLF001
 }

@@ -23,6 +23,7 @@ from typing import Any, Final, Protocol
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.chain import Payload
 from accordance.domain.records import TaskRecord
+from accordance.domain.usage import Budget
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.slots import Bound
@@ -86,6 +87,14 @@ class Router(Protocol):
 
         `change` is the scc.task.v1 to be carried out, where a repository is changed.
         Raises NoExecutor.
+        """
+
+    def share(
+        self, tx: Transaction, task: TaskRecord, queue: str, change: bytes | None
+    ) -> Budget | str | None:
+        """Return what an attempt reserves of its plan's budget, or why it has to wait.
+
+        None if it reserves nothing.
         """
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:

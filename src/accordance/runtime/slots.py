@@ -181,6 +181,11 @@ class Slots:
             self._running.pop(id(slot), None)
             self._changed.notify_all()
 
+    def refuse(self) -> None:
+        """Let nothing more begin; what runs goes on."""
+        with self._changed:
+            self.most = 0
+
     def close(self) -> None:
         """Let nothing wait any longer, and tell the running attempts to stop."""
         with self._changed:

@@ -16,15 +16,17 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Engine, text
 
+from accordance.domain.capabilities import Capabilities
 from accordance.errors import Conflict
 from accordance.runtime.attempt_queue import AttemptQueue
+from accordance.runtime.pauses import pauses_left
 from accordance.runtime.ports import LOCAL, VERSION
 from accordance.store.failures import translated
 
@@ -36,9 +38,15 @@ _LOCK: Final = 7242078
 # The column is called `executor_id`: workers of other versions run beside us and write
 # it, too.
 _BEAT: Final = text(
-    "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
-    " VALUES (:worker_id, :version, now(), now(), :queues)"
+    "INSERT INTO accordance_workers"
+    " (executor_id, version, started_at, beat_at, queues, about)"
+    " VALUES (:worker_id, :version, now(), now(), :queues, :about)"
     " ON CONFLICT (executor_id) DO UPDATE SET beat_at = now()"
+    " RETURNING drain_at IS NOT NULL"
+)
+_DRAINS: Final = text(
+    "UPDATE accordance_workers SET drain_at = coalesce(drain_at, now())"
+    " WHERE executor_id = :worker_id"
 )
 _FORGET_DEAD: Final = text(
     "DELETE FROM accordance_workers"
@@ -60,7 +68,7 @@ _COMPANY: Final = text(
 )
 _QUEUES: Final = text(
     "SELECT queues FROM accordance_workers"
-    " WHERE beat_at >= now() - make_interval(secs => :seconds)"
+    " WHERE drain_at IS NULL AND beat_at >= now() - make_interval(secs => :seconds)"
 )
 _LOST: Final = text(
     "UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :worker_id"
@@ -103,6 +111,19 @@ def working_on(place: str | Path) -> Iterator[str]:
         yield LOCAL
 
 
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a worker learns from the database with each heartbeat."""
+
+    is_to_drain: bool = False
+    pauses: Mapping[str, float] = field(default_factory=dict)
+    """By queue: for how many seconds nothing of it may begin, in any process."""
+
+
+def _ignore(_: Beat) -> None:
+    """Do nothing with what was learnt."""
+
+
 @dataclass
 class Heart:
     """The heartbeat of this process, which also takes over from dead workers."""
@@ -110,6 +131,9 @@ class Heart:
     engine: Engine
     worker_id: str
     queues: tuple[str, ...] = ()  # served here
+    can: Capabilities = field(default_factory=Capabilities)
+    alive_file: Path | None = None  # touched with each beat, for those who watch
+    learn: Callable[[Beat], None] = _ignore  # called after each beat
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
     _steady_since: float = field(default_factory=time.monotonic)  # no gap since then
@@ -127,9 +151,12 @@ class Heart:
             "worker_id": self.worker_id,
             "version": VERSION,
             "queues": json.dumps(self.queues),
+            "about": json.dumps(self.can.to_json()),
         }
         with self.engine.begin() as connection:
-            connection.execute(_BEAT, values)
+            is_to_drain = bool(connection.execute(_BEAT, values).scalar())
+            pauses = pauses_left(connection)
+        self.learn(Beat(is_to_drain, pauses))
 
         now = time.monotonic()
         if now - self._last_beat > 2 * self.beat_seconds:
@@ -138,6 +165,7 @@ class Heart:
 
     def start(self) -> None:
         """Keep beating, and take over from workers that no longer do."""
+        self._show_life()
         self._thread = threading.Thread(target=self._live, name="heart", daemon=True)
         self._thread.start()
 
@@ -146,6 +174,8 @@ class Heart:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+        if self.alive_file is not None:
+            self.alive_file.unlink(missing_ok=True)
 
         farewell = _GONE if is_clean else _LOST
         with contextlib.suppress(Exception), self.engine.begin() as connection:
@@ -177,8 +207,18 @@ class Heart:
             rows = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
             return any(queues is None or queue in json.loads(queues) for queues in rows)
 
+    def drain(self) -> None:
+        """Let the others know that nothing more is taken up here."""
+        with contextlib.suppress(Exception), self.engine.begin() as connection:
+            connection.execute(_DRAINS, {"worker_id": self.worker_id})
+
+    def _show_life(self) -> None:
+        if self.alive_file is not None:
+            self.alive_file.touch()
+
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
+            self._show_life()
             # The database may be away; the next beat tries again.
             with contextlib.suppress(Exception):
                 self.beat()

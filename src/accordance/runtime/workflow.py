@@ -21,6 +21,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.domain.blobs import BlobConfig
 from accordance.runtime.attempt_queue import (
     QUEUED,
     AttemptQueue,
@@ -40,8 +41,9 @@ from accordance.runtime.ports import (
     TaskAttempt,
 )
 from accordance.runtime.slots import Slot, Slots
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import make_engine, now
+from accordance.store.opening import make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
@@ -85,8 +87,10 @@ class WorkflowEngine:
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
+    blobs: BlobConfig = field(default_factory=BlobConfig)
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
+    _has_stopped: bool = False
 
     # -- starting
 
@@ -94,7 +98,8 @@ class WorkflowEngine:
         """Begin; work left behind under this worker's name is queued again."""
         self._steps = steps
         runs = sum(bound.runs for bound in self.slots.bounds.values())
-        self.engine = make_engine(self.place, connections=8 + runs)
+        connections = 8 + runs
+        self.engine = make_engine(self.place, connections=connections, blobs=self.blobs)
         self.queue = AttemptQueue(self.engine.dialect.name)
         self._threads = Threads()
         try:
@@ -203,7 +208,10 @@ class WorkflowEngine:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[QueueingTransaction]:
         """Open a transaction in which attempts are taken up and queued."""
-        with self._connected() as connection, within(connection, now()) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             yield _Unit(tx, connection, self)
 
     def execute_once(
@@ -231,7 +239,7 @@ class WorkflowEngine:
         """
 
         def settle_on(connection: Connection) -> Settled:
-            with within(connection, now()) as tx:
+            with within(connection, time_on(connection)) as tx:
                 settled = settle(_Unit(tx, connection, self))
                 self.queue.settle(connection, self._here[workflow])
                 return settled
@@ -241,9 +249,12 @@ class WorkflowEngine:
     def _insistently(self, act: Callable[[Connection], Result]) -> Result:
         """Do it in a transaction, again and again while the database is away or busy.
 
-        A process that stops tries once more.
+        While the engine stops it is tried once more; when it has stopped, an attempt
+        that still runs is not its own any more. Raises TakenOver.
         """
         while True:
+            if self._has_stopped:
+                raise TakenOver
             is_last_try = self.stopping.is_set()
             try:
                 with self.engine.begin() as connection:
@@ -317,7 +328,10 @@ class WorkflowEngine:
         Yields that transaction and what was kept of its run; None if the workflow has
         changed meanwhile.
         """
-        with self._connected() as connection, within(connection, now()) as tx:
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
             tx.lock(plan_id)
             kept = self.queue.kept(connection, workflow)
             if not self.queue.remove(connection, workflow, state):
@@ -348,6 +362,7 @@ class WorkflowEngine:
 
         has_ended = _wait_until(lambda: not self._here, seconds)
         is_clean = has_ended and self._has_nothing_in_work()
+        self._has_stopped = True
         self._threads.stop()
         self.engine.dispose()
         return is_clean

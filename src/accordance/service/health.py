@@ -16,9 +16,9 @@ from accordance.changes.project_repository import (
     repository_of,
     why_remote_not_usable,
 )
-from accordance.errors import AccordanceError, LedgerMissing
+from accordance.errors import AccordanceError, BlobError, LedgerMissing
 from accordance.project.home import find_home
-from accordance.service.project import open_project
+from accordance.service.project import Project, open_project
 from accordance.service.views.health import HealthView
 from accordance.workspace.probing import probe
 
@@ -103,6 +103,7 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
             plans = len(tx.plans())
             questions = len(tx.open_questions())
             place = ledger or project.home.ledger
+            blobs = _blobs(project)
     except LedgerMissing as error:
         yield HealthView(
             name="ledger", ok=True, found=str(error), needed=True, code=error.code
@@ -114,3 +115,15 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
     else:
         yield _view("ledger", f"{plans} plans in {place}")
         yield _view("inbox", f"{questions} questions wait for a person")
+        yield blobs
+
+
+def _blobs(project: Project) -> HealthView:
+    """Look whether the store of large blobs answers, and is that of the ledger."""
+    try:
+        place = project.ledger.check_store()
+    except BlobError as error:
+        return HealthView(
+            name="blobs", ok=False, found=str(error), needed=True, code=error.code
+        )
+    return _view("blobs", f"large blobs lie in {place}")

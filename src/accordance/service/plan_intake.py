@@ -17,7 +17,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.plan import plan_graph
 from accordance.domain.progress import begin
 from accordance.domain.records import Rules
-from accordance.errors import Unparseable
+from accordance.errors import AccordanceError, Category, Unparseable
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
 from accordance.service.project import Project, plan_id_of
@@ -34,6 +34,27 @@ from accordance.work.coding_tasks import check_tasks
 LARGEST_PLAN: Final = 1 << 30
 """Bytes: a person's own file may be larger than what a model may send."""
 _SCOPE: Final = "PLAN_GEN"
+
+
+class PlanRejected(AccordanceError):
+    """The plan breaks its contract."""
+
+    code = "plan-rejected"
+    category = Category.REJECTED
+
+    def __init__(self, rejected: Rejected) -> None:
+        first = rejected.violations[0]
+        super().__init__(
+            f"the plan breaks its contract in {rejected.total} places; the first: {first}"
+        )
+        self.violations = tuple(each.to_json() for each in rejected.violations)
+
+
+def accepted_plan(result: Accepted[Plan] | Rejected) -> Accepted[Plan]:
+    """Return a plan that was accepted. Raises PlanRejected."""
+    if isinstance(result, Rejected):
+        raise PlanRejected(result)
+    return result
 
 
 def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejected:

@@ -182,17 +182,18 @@ def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
         place.write_bytes(content)
 
 
-class _BundleFile(NamedTuple):
+class BundleFile(NamedTuple):
     """A file of a bundle, as the manifest lists it."""
 
     path: str
     sha256: str
     size: int
+    place: Path  # where it lies now
 
 
 def _write_manifest(folder: Path) -> Path:
     files = {}
-    for file in sorted(_files(folder)):
+    for file in sorted(bundle_files(folder)):
         files[file.path] = {"sha256": file.sha256, "size": file.size}
 
     manifest = {"schema_version": VERSION, "files": files}
@@ -201,7 +202,7 @@ def _write_manifest(folder: Path) -> Path:
     return place
 
 
-def _files(folder: Path) -> Iterator[_BundleFile]:
+def bundle_files(folder: Path) -> Iterator[BundleFile]:
     """Yield every file but the manifest and its signature.
 
     Raises BundleBroken where something is neither a file nor a folder, and where there
@@ -223,7 +224,7 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
                     f"{folder} is larger than any bundle: more than "
                     f"{_LARGEST_BUNDLE:,} bytes"
                 )
-            yield _BundleFile(path, sha256_of(place), size)
+            yield BundleFile(path, sha256_of(place), size, place)
 
 
 def _is_folder(bundle: Path, path: str, place: Path) -> bool:
@@ -245,7 +246,7 @@ def broken_files(folder: Path) -> tuple[str, ...]:
     Raises BundleBroken.
     """
     listed = _manifest(folder)
-    present = {file.path: file.sha256 for file in _files(folder)}
+    present = {file.path: file.sha256 for file in bundle_files(folder)}
 
     faults = []
     for path in listed.keys() | present.keys():

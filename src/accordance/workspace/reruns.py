@@ -1,4 +1,4 @@
-"""Running failing tests again, each alone, to tell flaky ones from broken ones."""
+"""Running failing tests again, each alone, to tell flaky tests from broken tests."""
 
 from __future__ import annotations
 

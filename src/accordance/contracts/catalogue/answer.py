@@ -132,7 +132,8 @@ def executes_the_phases_of_its_level(
     if not isinstance(executed, list):
         return
 
-    phases = [phase for phase in executed if type(phase) is int and phase in PHASES]
+    numbers = [phase for phase in executed if type(phase) is int]
+    phases = [phase for phase in numbers if phase in PHASES]
     for phase in phase_completion(level, phases).missing:
         yield Violation(
             "phase_missing",

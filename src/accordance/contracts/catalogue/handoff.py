@@ -69,7 +69,9 @@ def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Sender and receiver are two agents."""
     sender = message.get("from_agent")
     receiver = message.get("to_agent")
-    if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
+    if not isinstance(sender, str) or is_blank(sender):
+        return
+    if sender == receiver:
         yield Violation(
             "self_handoff",
             path="$.to_agent",

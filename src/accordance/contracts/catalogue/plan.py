@@ -22,7 +22,7 @@ from accordance.contracts.catalogue.plan_sound import is_plainly_sound
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Count, Flag, Long, Object, Open, Text, Time
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.normalising import Shape, Spelling, normalise
 from accordance.contracts.violation import Repair
 
@@ -209,7 +209,7 @@ def repeated_containers_are_one(
         )
         for alias, key in repeated.items()
     ]
-    kept = {key: value for key, value in message.items() if key not in repeated}
+    kept = without(message, repeated)
     return kept, repairs
 
 

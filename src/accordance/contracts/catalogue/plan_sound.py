@@ -41,7 +41,8 @@ class _Layout:
     def hangs_together(self) -> bool:
         """Whether all but the root have a parent, and no parent mixes AND and OR."""
         has_one_root = self.parent.count(_NONE) == 1
-        return has_one_root and (self.combined <= _ALL_AND or self.combined <= _ALL_OR)
+        is_unmixed = self.combined <= _ALL_AND or self.combined <= _ALL_OR
+        return has_one_root and is_unmixed
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:

@@ -101,12 +101,13 @@ def _conditions_to_begin(structure: Structure, task: str) -> Iterator[Event]:
     """
     reviewed = structure.checks.get(task)
     for prerequisite in structure.prerequisites.get(task, ()):
-        is_product = (
-            prerequisite == reviewed
-            and prerequisite not in structure.parts
-            and prerequisite not in structure.passed_over
-        )
-        yield (BEGUN if is_product else SETTLED, prerequisite)
+        is_goal = prerequisite in structure.parts
+        is_wanted = prerequisite not in structure.passed_over
+        is_product = prerequisite == reviewed and not is_goal
+        if is_product and is_wanted:
+            yield (BEGUN, prerequisite)
+        else:
+            yield (SETTLED, prerequisite)
 
     if reviewed is None:
         for parent in structure.parents.get(task, ()):

@@ -274,6 +274,10 @@ def _failed_tests_undeclared(message: JsonObject) -> Iterator[Notice]:
         )
 
 
+def _has_duplicates(paths: list[object]) -> bool:
+    return len({*paths}) < len(paths)
+
+
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
     """No path is named twice, and none is both changed and new."""
     changed = message.get("changed_files")
@@ -287,8 +291,7 @@ def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
         return ()
 
     notices: list[Notice] = []
-    names_a_path_twice = len({*changed}) < len(changed) or len({*new}) < len(new)
-    if names_a_path_twice:
+    if _has_duplicates(changed) or _has_duplicates(new):
         notices.append(
             Notice(
                 "duplicate_paths",

@@ -50,7 +50,8 @@ def pins_do_not_overlap(case: LintCase) -> Iterator[LintFinding]:
 
 
 def _pins(case: LintCase, node: Node) -> Mapping[str, Any]:
-    pins: Mapping[str, Any] = (case.change(node) or {}).get("pins") or {}
+    change = case.change(node) or {}
+    pins: Mapping[str, Any] = change.get("pins") or {}
     return pins
 
 

@@ -55,7 +55,8 @@ def regression(before: GoldenReport, after: GoldenReport) -> Regression:
         elif passes and not old[case_id]:
             mended.append(case_id)
 
-    gone = [case_id for case_id in old if old[case_id] and case_id not in new]
+    passed_before = [case_id for case_id, passed in old.items() if passed]
+    gone = [case_id for case_id in passed_before if case_id not in new]
     return Regression(
         broken=tuple(broken),
         gone=tuple(gone),

@@ -66,7 +66,8 @@ def kind_of(entry: Entry) -> str:
         return "a table of keys"
     if isinstance(entry, Items):
         return "a list"
-    if entry.value is None or (entry.is_bare and not entry.value):
+    is_empty = entry.is_bare and not entry.value
+    if entry.value is None or is_empty:
         return "nothing"
     if isinstance(entry.value, str):
         return shown(entry.value)
@@ -75,13 +76,14 @@ def kind_of(entry: Entry) -> str:
 
 def expected(what: str, key: str, entry: Entry) -> InvalidPlanFile:
     """Return the error for an entry that is something else than a key wants."""
-    return InvalidPlanFile(f"{key} wants {what}, got {kind_of(entry)}", entry.line)
+    return InvalidPlanFile(f"{key} must be {what}, got {kind_of(entry)}", entry.line)
 
 
 def text_in(entry: Entry, key: str) -> str:
     """Return a text with something in it, as it was written."""
-    if isinstance(entry, Leaf) and isinstance(entry.value, str) and entry.value.strip():
-        return entry.value
+    value = entry.value if isinstance(entry, Leaf) else None
+    if isinstance(value, str) and value.strip():
+        return value
     raise expected("a text", key, entry)
 
 

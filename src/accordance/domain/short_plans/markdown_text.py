@@ -107,7 +107,8 @@ def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
 
 def _title(text: str) -> str:
     """Return a title; a title in JSON quotes is read as JSON."""
-    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+    is_quoted = text.startswith('"') and text.endswith('"')
+    if is_quoted and len(text) > 1:
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
     return text
@@ -116,11 +117,15 @@ def _title(text: str) -> str:
 def _joined(paragraph: Sequence[tuple[str, int]]) -> Leaf | None:
     if not paragraph:
         return None
-    return Leaf(" ".join(text for text, _ in paragraph), paragraph[0][1])
+    _, first_line = paragraph[0]
+    texts = [text for text, _ in paragraph]
+    return Leaf(" ".join(texts), first_line)
 
 
 def _bullet(line: str, number: int) -> _Item | None:
-    if "\t" in line[: len(line) - len(line.lstrip())]:
+    content = line.lstrip()
+    indentation = line.removesuffix(content)
+    if "\t" in indentation:
         raise InvalidPlanFile(
             "a tab cannot indent a plan", number, way_out="use spaces"
         )
@@ -147,12 +152,13 @@ def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
     while path and path[-1].indent >= item.indent:
         path.pop()
     siblings = path[-1].below if path else items
-    does_not_fit = siblings and siblings[0].indent != item.indent
-    if does_not_fit or (before is None and item.indent):
+    is_out_of_line = bool(siblings) and siblings[0].indent != item.indent
+    is_first = before is None
+    if is_out_of_line or (is_first and item.indent):
         raise InvalidPlanFile(
             "the indentation does not fit the items above",
             item.line,
-            way_out="align the items of one task in one column, with spaces",
+            way_out="align the items of a task in the same column, with spaces",
         )
     if len(path) >= LIMITS.max_depth:
         raise InvalidPlanFile(
@@ -178,7 +184,7 @@ def _take_items(
         key, value = _key_and_value(item)
         if key in entries or key == tasks:
             raise InvalidPlanFile(
-                f"the key {shown(key)} is there twice", item.line, way_out=_nest(key)
+                f"the key {shown(key)} appears twice", item.line, way_out=_nest(key)
             )
         entries[key] = value
         lines[key] = item.line
@@ -250,7 +256,7 @@ def _json(text: str, line: int) -> Any:
 def _object(pairs: list[tuple[str, Any]], line: int) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise InvalidPlanFile("a key is there twice", line, way_out="keep one of them")
+        raise InvalidPlanFile("a key appears twice", line, way_out="keep one of them")
     return value
 
 

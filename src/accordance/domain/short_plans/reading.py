@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without
 from accordance.domain.short_plans.entries import (
     Entry,
     Fields,
@@ -49,7 +50,7 @@ def read_plan(table: Fields) -> ShortPlan:
         )
 
     root = _root(table.entries.get("root"), values, tasks, table.line)
-    own = {key: value for key, value in values.items() if key not in _OF_THE_ROOT}
+    own = without(values, _OF_THE_ROOT)
     return ShortPlan(**own, root=root)
 
 

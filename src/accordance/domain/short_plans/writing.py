@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without_nulls
 from accordance.domain.short_plans.durations import duration_text
 from accordance.domain.short_plans.model import (
     CREATED,
@@ -48,7 +49,7 @@ def plain_plan(plan: ShortPlan) -> dict[str, Any]:
         "constraints": plan.constraints,
         "root": _root(plan) or None,
     }
-    plain = {key: value for key, value in stated.items() if value is not None}
+    plain = without_nulls(stated)
     plain["tasks"] = [plain_task(task) for task in root.parts]
     return plain
 

@@ -15,7 +15,7 @@ from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, sh
 from accordance.errors import InvalidPlanFile
 
 _INDENTATION: Final = "the indentation does not fit the lines above"
-_ALIGN: Final = "align keys of one task in one column, with spaces"
+_ALIGN: Final = "align the keys of a task in the same column, with spaces"
 _FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     "found character '\\t'": ("a tab cannot indent YAML", "use spaces"),
     "expected <block end>": (_INDENTATION, _ALIGN),
@@ -103,7 +103,8 @@ class _Builder:
                 pass  # the beginning and the end of the stream
 
     def _begin(self, line: int, *, is_table: bool) -> None:
-        if self.open and self.open[-1].is_table and self.open[-1].key is None:
+        inner = self.open[-1] if self.open else None
+        if inner is not None and inner.is_table and inner.key is None:
             raise InvalidPlanFile("a key must be a word", line)
         if len(self.open) >= LIMITS.max_depth:
             raise InvalidPlanFile(
@@ -131,7 +132,7 @@ class _Builder:
         if key in around.entries:
             first = around.lines[key]
             raise InvalidPlanFile(
-                f"the key {shown(key)} is there twice (lines {first} and {entry.line})",
+                f"the key {shown(key)} appears twice (lines {first} and {entry.line})",
                 entry.line,
                 way_out="keep one of them",
             )

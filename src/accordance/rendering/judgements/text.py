@@ -13,7 +13,7 @@ from accordance.rendering.judgements.attempt import JudgedAttempt
 from accordance.rendering.showing import shown
 
 Tone: TypeAlias = Literal["plain", "dim", "good", "bad", "done", "asking", "refused"]
-"""How a piece is shown; a terminal gives each a colour."""
+"""How a segment is shown; a terminal gives each a colour."""
 
 _TONES: Final[Mapping[Outcome, Tone]] = MappingProxyType(
     {Outcome.DONE: "done", Outcome.ESCALATE: "asking"}
@@ -34,7 +34,10 @@ Line: TypeAlias = tuple[Segment, ...]
 
 def as_text(judged: JudgedAttempt) -> str:
     """Return the lines without colours."""
-    lines = ["".join(piece.text for piece in line) for line in text_lines(judged)]
+    lines = []
+    for line in text_lines(judged):
+        texts = [segment.text for segment in line]
+        lines.append("".join(texts))
     return "\n".join(lines)
 
 
@@ -51,7 +54,10 @@ def text_lines(judged: JudgedAttempt) -> Iterator[Line]:
     for run in judged.facts.runs:
         yield _run_line(run)
         of_run = [test for test in failing if test.command == run.command]
-        yield from _failures(of_run) if of_run else _output(run, judged)
+        if of_run:
+            yield from _failures(of_run)
+        else:
+            yield from _output(run, judged)
     yield (Segment(f"  {judged.change}", "dim"),)
 
     for notice in verdict.notices:
@@ -78,7 +84,9 @@ def _headline(judged: JudgedAttempt) -> Line:
 
 def _run_line(run: CommandRun) -> Line:
     """A test command and whether it passed."""
-    mark: Segment = Segment("✓", "good") if run.passed else Segment("✗", "bad")
+    mark = Segment("✗", "bad")
+    if run.passed:
+        mark = Segment("✓", "good")
     seconds = run.duration_ms / 1000
     about = f"{seconds:.1f} s, isolated by {run.isolation}"
     return (

@@ -180,7 +180,8 @@ def _corners_only(points: Sequence[Point]) -> tuple[Point, ...]:
 
     corners = [distinct[0]]
     for before, point, after in zip(distinct, distinct[1:], distinct[2:], strict=False):
-        is_in_line = before.x == point.x == after.x or before.y == point.y == after.y
-        if not is_in_line:
+        is_upright = before.x == point.x == after.x
+        is_level = before.y == point.y == after.y
+        if not is_upright and not is_level:
             corners.append(point)
     return (*corners, distinct[-1])

@@ -16,10 +16,11 @@ def ranked(parts: Sequence[str], pairs: Sequence[Pair]) -> list[list[str]]:
     """
     distinct = list(dict.fromkeys(pairs))
     rank = _ranks(parts, distinct)
-    rows: list[list[str]] = [[] for _ in range(max(rank.values()) + 1)]
+    by_rank: dict[int, list[str]] = {}
     for part in parts:
-        rows[rank[part]].append(part)
-    return _untangled([row for row in rows if row], distinct)
+        by_rank.setdefault(rank[part], []).append(part)
+    rows = [by_rank[number] for number in sorted(by_rank)]
+    return _untangled(rows, distinct)
 
 
 def _ranks(parts: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
