@@ -51,6 +51,8 @@ HELPLESS = {
     Fault.REFUSED,
     Fault.UNPREPARED,
     Fault.NO_EXECUTOR,
+    Fault.FOREIGN_PUSH,
+    Fault.REMOTE_AWAY,
 }
 """What trying again does not mend."""
 
