@@ -28,10 +28,8 @@ from accordance.service.views.stories import AttemptStoryView
 from accordance.service.views.tasks import ReviewView, artifact_path, review_view
 from accordance.store.ledger import Transaction
 from accordance.work.inputs import is_met
-from accordance.work.kept_evidence import fetch_evidence
 from accordance.work.lease_times import seconds_between
 from accordance.work.run_log import RunRecord, runs_in, spending_of
-from accordance.workspace.errors import BundleBroken
 
 _ATTEMPT_BEGINS: Final = (Event.CLAIMED, Event.ASKED_AGAIN)
 _MILLISECONDS: Final = 1000
@@ -156,10 +154,16 @@ def _fetch_bundles(
 
     What cannot be had now is shown as not there.
     """
-    for message in messages:
-        if "bundle" in message.case:
-            with contextlib.suppress(BlobError, BundleBroken, CannotWrite):
-                fetch_evidence(tx, home.root, message)
+    judged = [message for message in messages if "bundle" in message.case]
+    if not judged:
+        return
+
+    from accordance.work.kept_evidence import fetch_evidence
+    from accordance.workspace.errors import BundleBroken
+
+    for message in judged:
+        with contextlib.suppress(BlobError, BundleBroken, CannotWrite):
+            fetch_evidence(tx, home.root, message)
 
 
 def bundle_of(home: Home, message: MessageRecord) -> Bundle | None:
