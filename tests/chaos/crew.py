@@ -16,6 +16,7 @@ from typing import Final
 
 from accordance.errors import LedgerError
 from accordance.executors.protocol import RunOutcome
+from accordance.project.settings import SETTINGS
 from accordance.runtime.ports import LOCAL, VERSION, TaskAttempt
 from accordance.runtime.workers import worker_name
 from tests.messages import PLAN
@@ -59,7 +60,7 @@ class Place:
         """The project folder of a worker."""
         return self.folder / f"worker-{seat}"
 
-    def prepare(self, seats: int) -> bool:
+    def prepare(self, seats: int, settings: str) -> bool:
         """Make the folders; return whether each worker has a disk of its own."""
         self.folder.chmod(0o755)
         self.log.touch()
@@ -71,6 +72,7 @@ class Place:
             home = self.home(seat)
             home.mkdir()
             has_disks = has_disks and _mount_small_disk(home)
+            (home / SETTINGS).write_text(settings)
             if self.has_users:
                 os.chown(home, _FIRST_USER + seat, _FIRST_USER + seat)
         return has_disks

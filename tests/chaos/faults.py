@@ -42,6 +42,12 @@ class Scene(Protocol):
     def move_database(self) -> None:
         """Start the database again, in another place."""
 
+    def close_store(self) -> None:
+        """Let the store of blobs answer 503."""
+
+    def open_store(self) -> None:
+        """Let the store of blobs answer again."""
+
 
 class Fault(Protocol):
     """A fault of one worker, or of what all workers share."""
@@ -151,6 +157,20 @@ class Failover:
         scene.move_database()
 
 
+class StoreAway:
+    """The store of large blobs answers every request with 503."""
+
+    seconds = 2.0
+
+    def begin(self, scene: Scene, seat: int) -> None:
+        del seat  # all workers
+        scene.close_store()
+
+    def end(self, scene: Scene, seat: int) -> None:
+        del seat
+        scene.open_store()
+
+
 OF_ONE_PROCESS: Final[Mapping[str, tuple[Fault, int]]] = {
     "killed": (Kill(), 9),
     "disk full": (FullDisk(), 1),
@@ -164,7 +184,8 @@ OF_MANY: Final[Mapping[str, tuple[Fault, int]]] = {
     "another version": (Upgrade(), 8),
     "disk full": (FullDisk(), 6),
     "database failed over": (Failover(), 4),
+    "store answered 503": (StoreAway(), 6),
 }
 """On PostgreSQL, by many workers."""
-SHARED: Final = ("database failed over",)
-"""What happens to all workers at once; never twice at the same time."""
+SHARED: Final = ("database failed over", "store answered 503")
+"""What happens to all workers at once; never two of them at the same time."""

@@ -8,10 +8,10 @@ command a line: `target PORT`, `cut DOOR`, `stall DOOR`, `open DOOR`, each answe
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
+
+from tests.chaos.helper_process import HelperProcess, say
 
 _CHUNK: Final = 65536
 
@@ -108,66 +108,36 @@ async def _pump(
 async def _serve(count: int) -> None:
     doors = _Doors(count)
     ports = await doors.listen()
-    sys.stdout.write(" ".join(map(str, ports)) + "\n")
-    sys.stdout.flush()
+    say(" ".join(map(str, ports)))
 
     loop = asyncio.get_running_loop()
     while command := await loop.run_in_executor(None, sys.stdin.readline):
         doors.obey(command.strip())
-        sys.stdout.write("ok\n")
-        sys.stdout.flush()
+        say("ok")
 
 
-class Proxy:
+class Proxy(HelperProcess):
     """The proxy, as the process of the faults sees it."""
 
     def __init__(self, doors: int) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.proxy", str(doors)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.ports = [int(port) for port in self._answer().split()]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.kill()
-        self._process.wait()
+        super().__init__("proxy", str(doors))
+        self.ports = [int(port) for port in self.first_line.split()]
 
     def target(self, port: int) -> None:
         """Let all doors lead to this port."""
-        self._send(f"target {port}")
+        self.send(f"target {port}")
 
     def cut(self, door: int) -> None:
         """Drop the connections of a door, and refuse new ones."""
-        self._send(f"cut {door}")
+        self.send(f"cut {door}")
 
     def stall(self, door: int) -> None:
         """Let nothing through a door."""
-        self._send(f"stall {door}")
+        self.send(f"stall {door}")
 
     def open(self, door: int) -> None:
         """Undo what was done to a door."""
-        self._send(f"open {door}")
-
-    def _send(self, command: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(command + "\n")
-        self._process.stdin.flush()
-        answer = self._answer()
-        assert answer == "ok", answer
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        self.send(f"open {door}")
 
 
 if __name__ == "__main__":

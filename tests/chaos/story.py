@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -19,7 +20,9 @@ from tests.chaos.database import Database, address_at
 from tests.chaos.faults import OF_MANY, OF_ONE_PROCESS, SHARED, Fault
 from tests.chaos.proxy import Proxy
 from tests.chaos.report import Report, chain_breaks_in, effects_in, runs_in
+from tests.chaos.store import Store
 from tests.runtime.stage import Stage, lanes, stage
+from tests.s3_server import BUCKET, KEY
 
 _SEATS: Final = 4
 _TASKS_FOR_EACH_FAULT: Final = {"sqlite": 12, "postgresql": 8}
@@ -35,6 +38,8 @@ class OnSqlite:
         self.seats = 1
         self.kinds = OF_ONE_PROCESS
 
+    settings = ""
+
     def address(self, seat: int) -> str:
         del seat
         return str(self.place.home(0) / "ledger.db")
@@ -49,6 +54,7 @@ class OnPostgresql:
         self._database = end.enter_context(Database())
         self._proxy = end.enter_context(Proxy(_SEATS + 1))
         self._proxy.target(self._database.port)
+        self._store = end.enter_context(Store())
 
     def address(self, seat: int) -> str:
         """Where the database is for a worker; the last door is for the story itself."""
@@ -68,6 +74,18 @@ class OnPostgresql:
 
     def move_database(self) -> None:
         self._proxy.target(self._database.start())
+
+    def close_store(self) -> None:
+        self._store.refuse()
+
+    def open_store(self) -> None:
+        self._store.serve()
+
+    @property
+    def settings(self) -> str:
+        """What each worker's accordance.toml says: where large blobs are."""
+        address = self._store.address
+        return f'[blobs]\nstore = "s3://{BUCKET}/chaos"\nendpoint = "{address}"\n'
 
 
 class Story:
@@ -194,6 +212,7 @@ class Story:
 
 def tell(database: str, count: int, seed: int) -> Report:
     """Carry a plan out while faults happen; return what is left."""
+    os.environ.update(KEY)  # of the store
     started = time.monotonic()
     with ExitStack() as end:
         folder = Path(tempfile.mkdtemp(prefix="accordance-chaos-run-"))
@@ -205,7 +224,7 @@ def tell(database: str, count: int, seed: int) -> Report:
         )
         ground = OnPostgresql(end) if place.is_shared else OnSqlite(place)
         end.callback(place.clear, ground.seats)
-        has_disks = place.prepare(ground.seats)
+        has_disks = place.prepare(ground.seats, ground.settings)
 
         tasks = max(40, count * _TASKS_FOR_EACH_FAULT[database])
         first = stage(ground.address(0), place.home(0))
