@@ -10,7 +10,7 @@ PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test tests quick hostile mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ quick: setup ## the tests for daily work, in a few minutes: the core and the led
 hostile: setup isolation ## agents that cheat and their honest twins: how many verdicts were false
 	$(BIN)/pytest -n auto --dist loadgroup -q tests/hostile
 
+api: setup ## requests that nobody expects, against every route of the server; EXAMPLES=200 for each
+	API_EXAMPLES=$(or $(EXAMPLES),200) $(BIN)/pytest -q -n 2 tests/server/test_whole_api.py
+
 mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judging" COUNT=200
 	$(BIN)/python -m tools.mutants $(MODULES) --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
@@ -74,8 +77,8 @@ agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 8
 	npm install --prefix .agents --no-audit --no-fund --no-package-lock @openai/codex opencode-ai @anthropic-ai/claude-code
 	@touch $@
 
-chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
-	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.runtime.chaos
+chaos: setup ## workers killed, frozen, cut off, out of disk, the database failing over; FAULTS=500
+	FAULTS=$(or $(FAULTS),500) $(BIN)/python -m tests.chaos
 
 fuzz: setup $(VENV)-fuzz/.ready ## atheris on the readers, then bad calls of every command; SECONDS=60 for each
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
@@ -107,10 +110,13 @@ requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
-	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp"; fi; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
+	@echo "compiling requirements/image.txt" # what the container image holds: everything, no tools
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  pyproject.toml --extra all --group build -o requirements/image.txt
 
 clean: ## remove what make made
 	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.acceptance.cli import LIMIT, ROOT, interruptible
+from tests.acceptance.cli import ROOT, interruptible
+from tests.limits import LIMIT
 
 SHARED = """
 import pytest

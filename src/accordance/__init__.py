@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     )
     from accordance.asking.conversation import Answer, Attempt, Message, Reply
     from accordance.asking.loop import ask, ask_async, ask_stream, ask_stream_async
+    from accordance.client.async_client import AsyncClient
+    from accordance.client.calls import ServerProblem
+    from accordance.client.client import Client
     from accordance.contracts.agent_output import (
         ValidationResult,
         validate_agent_output,
@@ -69,6 +72,9 @@ _HOME = {
         "registry",
         "schema",
     ),
+    "accordance.client.async_client": ("AsyncClient",),
+    "accordance.client.calls": ("ServerProblem",),
+    "accordance.client.client": ("Client",),
     "accordance.contracts.agent_output": ("ValidationResult", "validate_agent_output"),
     "accordance.asking.conversation": ("Answer", "Attempt", "Message", "Reply"),
     "accordance.asking.loop": ("ask", "ask_async", "ask_stream", "ask_stream_async"),
@@ -101,7 +107,9 @@ __all__ = [
     "Accepted",
     "AccordanceError",
     "Answer",
+    "AsyncClient",
     "Attempt",
+    "Client",
     "Context",
     "Contract",
     "Fix",
@@ -116,6 +124,7 @@ __all__ = [
     "Repair",
     "Reply",
     "Scope",
+    "ServerProblem",
     "Shape",
     "Spelling",
     "StreamGuard",

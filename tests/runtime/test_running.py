@@ -51,6 +51,8 @@ HELPLESS = {
     Fault.REFUSED,
     Fault.UNPREPARED,
     Fault.NO_EXECUTOR,
+    Fault.FOREIGN_PUSH,
+    Fault.REMOTE_AWAY,
 }
 """What trying again does not mend."""
 
@@ -84,9 +86,7 @@ def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) ->
     assert on.holds()
 
 
-@pytest.mark.parametrize(
-    "step", ["DBOSClient", "SQLAlchemyDatasource.create", "DBOS.launch"]
-)
+@pytest.mark.parametrize("step", ["has_old_queue", "AttemptQueue.requeue_own"])
 def test_a_start_that_failed_can_be_repeated(
     on: Stage, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ the preview is left out and named.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -146,15 +147,38 @@ def preview_dead_letters(project: Project, query: ListQuery) -> BulkPreviewView:
 
 
 def requeue_all(
-    project: Project, seen: BulkPreviewView, *, by: str, reason: str | None = None
+    project: Project,
+    seen: BulkPreviewView,
+    *,
+    by: str,
+    reason: str | None = None,
+    per_second: float | None = None,
 ) -> BulkResultView:
-    """Take every dead letter of a preview back."""
+    """Take every dead letter of a preview back; if wanted, only so many in a second."""
     from accordance.work import tasks
 
+    pace = _Pace(per_second)
+
     def requeue(item: BulkItemView) -> State:
+        pace.keep()
         task = tasks.requeue(
             project.ledger, item.id, by=by, reason=reason, seen_at=item.seen_at
         )
         return task.progress.state
 
     return carry_out(seen, requeue)
+
+
+class _Pace:
+    """Lets so many acts happen in a second."""
+
+    def __init__(self, per_second: float | None) -> None:
+        self._gap = 1 / per_second if per_second else 0.0
+        self._next = time.monotonic()
+
+    def keep(self) -> None:
+        """Wait until the next act may happen."""
+        left = self._next - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+        self._next = max(self._next, time.monotonic()) + self._gap

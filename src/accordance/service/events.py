@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject, Term, Word
@@ -26,12 +26,21 @@ def list_events(
     """Return a page of events, of those behind a number if there is no cursor."""
     query = query or ListQuery()
     with project.ledger.read() as tx:
-        wanted = _filter(tx, query.filter, with_seals=with_seals)
+        wanted = event_filter(tx, query.filter, with_seals=with_seals)
         cursor = query.cursor or cursor_after(wanted, after)
         request = PageRequest(limit=query.limit, cursor=cursor)
         page = tx.page(EVENT_LIST, wanted, request)
     items = tuple(event_view(entry) for entry in page.items)
     return EventPageView(items=items, next=page.next)
+
+
+def events_of_plan(
+    project: Project, plan_id: str, query: ListQuery, after: int = 0
+) -> EventPageView:
+    """Return a page of the events of a plan."""
+    term = str(Term(Word.PLAN, plan_id))
+    of_plan = replace(query, filter=f"{term} {query.filter}".strip())
+    return list_events(project, of_plan, after=after)
 
 
 @dataclass
@@ -51,14 +60,15 @@ class EventReader:
         """
         there_is_more = True
         while there_is_more:
-            entries, there_is_more = self._next_page()
+            entries, there_is_more = self.next_page()
             for entry in entries:
                 yield event_view(entry)
 
-    def _next_page(self) -> tuple[tuple[ChainEntry, ...], bool]:
+    def next_page(self) -> tuple[tuple[ChainEntry, ...], bool]:
+        """Return some of what has happened since the last look; whether there is more."""
         with self.project.ledger.read() as tx:
             newest = tx.last_number()
-            wanted = _filter(tx, self.filter, with_seals=self.with_seals)
+            wanted = event_filter(tx, self.filter, with_seals=self.with_seals)
             cursor = cursor_after(wanted, self.after, self._last_seq)
             request = PageRequest(limit=MOST_ITEMS, cursor=cursor)
             page = tx.page(EVENT_LIST, wanted, request)
@@ -76,7 +86,7 @@ class EventReader:
         self.project.ledger.wait_for_change(after=self.after, seconds=seconds)
 
 
-def _filter(tx: Transaction, text: str, *, with_seals: bool) -> Filter:
+def event_filter(tx: Transaction, text: str, *, with_seals: bool = False) -> Filter:
     """Read a filter. The seals of rows say nothing to people, and are left out."""
     wanted = filter_for(tx, text, Subject.EVENTS)
     if with_seals or wanted.wanted(Word.KIND):

@@ -16,6 +16,8 @@ from accordance.domain.answering import (
 from accordance.domain.filters import ANSWERED, OPEN, Filter, Subject, Term, Word
 from accordance.domain.lifecycle import State
 from accordance.domain.records import QuestionRecord
+from accordance.domain.uploads import plain_name, why_unfit
+from accordance.errors import AccordanceError
 from accordance.service.bulk import carry_out
 from accordance.service.listing import ListQuery, all_of, filter_for
 from accordance.service.project import Project, find_question
@@ -36,6 +38,12 @@ from accordance.work.person_answers import (
 )
 
 __all__ = ["AnswerWord", "PersonAnswer", "ReadAnswer", "Upload"]
+
+
+class UnfitUpload(AccordanceError):
+    """A file that is not what its name says, or that is a program."""
+
+    code = "unfit-upload"
 
 
 def list_questions(
@@ -212,3 +220,17 @@ def _item(tx: Transaction, question: QuestionRecord) -> BulkItemView:
     return BulkItemView(
         id=question.question_id, title=title, state=state, seen_at=question.asked_at
     )
+
+
+# -- files from outside
+
+
+def upload_from(name: str, content: bytes) -> Upload:
+    """Return a file that came from outside. Raises UnfitUpload.
+
+    Only the last part of its name is taken, and of that what is safe in a file name.
+    """
+    fault = why_unfit(name, content)
+    if fault is not None:
+        raise UnfitUpload(fault, way_out="send the document itself")
+    return Upload(plain_name(name), content)

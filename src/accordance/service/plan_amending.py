@@ -11,7 +11,7 @@ from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.task_edits import TaskEdit, edited
 from accordance.project.home import write_file
 from accordance.service.plan_files import PlanFile, plan_text
-from accordance.service.plan_intake import check_plan, roles_of
+from accordance.service.plan_intake import PlanRejected, check_plan, roles_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.amendments import AmendmentView, amendment_view
 from accordance.store.ledger import Transaction
@@ -99,6 +99,13 @@ def check_amendment(
         accepted=result,
         fuses=fuses,
     )
+
+
+def accepted_amendment(checked: PlanAmendment | Rejected) -> PlanAmendment:
+    """Return an amendment whose plan keeps its contract. Raises PlanRejected."""
+    if isinstance(checked, Rejected):
+        raise PlanRejected(checked)
+    return checked
 
 
 def preview_amendment(project: Project, amendment: PlanAmendment) -> AmendmentView:

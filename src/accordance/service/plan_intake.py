@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from accordance.api import check_value
@@ -16,7 +17,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.plan import plan_graph
 from accordance.domain.progress import begin
 from accordance.domain.records import Rules
-from accordance.errors import Unparseable
+from accordance.errors import AccordanceError, Category, Unparseable
 from accordance.project.home import Home, write_file
 from accordance.project.policy import gateway_of
 from accordance.service.project import Project, plan_id_of
@@ -27,11 +28,33 @@ from accordance.service.views.plans import (
     plan_fields,
 )
 from accordance.work import importing, reviewing
+from accordance.work.coding_keys import KEY, TAG
 from accordance.work.coding_tasks import check_tasks
 
 LARGEST_PLAN: Final = 1 << 30
 """Bytes: a person's own file may be larger than what a model may send."""
 _SCOPE: Final = "PLAN_GEN"
+
+
+class PlanRejected(AccordanceError):
+    """The plan breaks its contract."""
+
+    code = "plan-rejected"
+    category = Category.REJECTED
+
+    def __init__(self, rejected: Rejected) -> None:
+        first = rejected.violations[0]
+        super().__init__(
+            f"the plan breaks its contract in {rejected.total} places; the first: {first}"
+        )
+        self.violations = tuple(each.to_json() for each in rejected.violations)
+
+
+def accepted_plan(result: Accepted[Plan] | Rejected) -> Accepted[Plan]:
+    """Return a plan that was accepted. Raises PlanRejected."""
+    if isinstance(result, Rejected):
+        raise PlanRejected(result)
+    return result
 
 
 def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejected:
@@ -49,10 +72,31 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
             )
             return Rejected((fault,), 1, _SCOPE)
         result: Accepted[Plan] | Rejected = check_value(message, _SCOPE)
-    if isinstance(result, Rejected) or roles is None:
+    if isinstance(result, Rejected):
         return result
-    faults = check_tasks(result.value, roles)
-    return Rejected(faults, len(faults), _SCOPE) if faults else result
+    if roles is not None:
+        faults = check_tasks(result.value, roles)
+        if faults:
+            return Rejected(faults, len(faults), _SCOPE)
+    return _without_task_keys(result)
+
+
+def _without_task_keys(result: Accepted[Plan]) -> Accepted[Plan]:
+    """Leave out warnings about the key that carries the task of a change.
+
+    The contract of plans does not name it; accordance itself does.
+    """
+    own_paths = set()
+    for number, node in enumerate(result.value.nodes):
+        extras = node.model_extra or {}
+        if TAG in node.tags and KEY in extras:
+            own_paths.add(f"$.nodes[{number}].{KEY}")
+    if not own_paths:
+        return result
+
+    others = [notice for notice in result.warnings if notice.path not in own_paths]
+    total = max(len(others), result.total_warnings - len(own_paths))
+    return replace(result, warnings=tuple(others), total_warnings=total)
 
 
 @contextmanager

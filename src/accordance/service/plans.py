@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.domain.filters import Subject, Term, Word
 from accordance.domain.lifecycle import State
@@ -27,7 +27,11 @@ from accordance.service.views.plans import (
 )
 from accordance.service.views.questions import question_view
 from accordance.service.views.spending import spending_view
-from accordance.service.views.verdicts import verdicts_on
+from accordance.service.views.verdicts import (
+    VerdictListView,
+    verdicts_in,
+    verdicts_on,
+)
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import PLAN_LIST
 from accordance.work.exporting import deliverables, export_plan
@@ -117,10 +121,30 @@ def base_moved(tx: Transaction, home: Home, plan: PlanRecord) -> str | None:
     """Return in a line that the base of a plan has moved, and the way out, if so."""
     if head_of(tx, plan.plan_id) is None:
         return None
-    from accordance.changes.attempt import workshop_of
     from accordance.changes.moved_base import why_base_moved
 
-    return why_base_moved(tx, workshop_of(home), plan)
+    return why_base_moved(tx, home, plan)
+
+
+class StoredPlan(NamedTuple):
+    """The document of a plan, and its revision."""
+
+    plan_id: str
+    revision: int
+    document: bytes
+
+
+def plan_document(project: Project, name: str | None) -> StoredPlan:
+    """Return a plan as it is kept, normalised."""
+    with project.ledger.read() as tx:
+        plan = find_plan(tx, name)
+        return StoredPlan(plan.plan_id, plan.revision, tx.blob(plan.document))
+
+
+def plan_verdicts(project: Project, name: str | None) -> VerdictListView:
+    """Return every verdict in a plan, the last one last."""
+    with project.ledger.read() as tx:
+        return VerdictListView(items=verdicts_in(tx, find_plan(tx, name)))
 
 
 def title_of(ledger: Ledger, task_id: str) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Ledger",
     "Project",
     "asking_as",
+    "exact_task",
     "find_home",
     "find_plan",
     "find_plan_id",
@@ -57,7 +58,7 @@ def open_project(
     """
     home = find_home(folder)
     place = ledger_place(home, ledger)
-    opened = open_ledger(place, create=create)
+    opened = open_ledger(place, create=create, blobs=home.blobs())
     try:
         yield Project(home, opened, place)
     finally:
@@ -150,6 +151,15 @@ def task_id_of(project: Project, name: str) -> str:
     """The id of the task that is meant. Raises as `find_task` does."""
     with project.ledger.read() as tx:
         return find_task(tx, name).task_id
+
+
+def exact_task(project: Project, task_id: str) -> TaskRecord:
+    """Return a task by its whole id. Raises NotFound, which names no other task."""
+    with project.ledger.read() as tx:
+        try:
+            return tx.task(task_id)
+        except NotFound:
+            raise NotFound("task", task_id) from None
 
 
 def find_question(tx: Transaction, name: str) -> QuestionRecord:

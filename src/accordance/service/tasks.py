@@ -10,11 +10,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from accordance.api import registry
 from accordance.changes import outside
 from accordance.changes.outside import hand_out
 from accordance.contracts.catalogue.action import ACTION
+from accordance.contracts.catalogue.submit import SUBMIT
+from accordance.contracts.reading import parse_object
 from accordance.domain.records import TaskRecord
-from accordance.errors import Conflict, LedgerDamaged, LedgerError
+from accordance.errors import (
+    Conflict,
+    LedgerDamaged,
+    LedgerError,
+    UnknownContract,
+    Unparseable,
+)
 from accordance.judging.own_submission import Claim
 from accordance.project.home import Home, write_file
 from accordance.service.project import Project, asking_as, task_id_of
@@ -31,14 +40,20 @@ from accordance.service.views.tasks import (
 from accordance.store.ledger import Transaction
 from accordance.work import reviewing, taking, tasks
 from accordance.work.coding_tasks import coding_task
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import look_at_inputs
 from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.offering import for_outside_workers
 from accordance.work.project_routes import holding_for, routing_for
 from accordance.work.taking import Fits, NoTaskReason, Taken
 from accordance.work.task_description import described
 
-__all__ = ["Assigned", "Taken", "WorkRequest"]
+__all__ = [
+    "LEASE_SECONDS",
+    "Assigned",
+    "MessageRefused",
+    "Taken",
+    "WorkRequest",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +69,14 @@ class WorkRequest:
     known: Mapping[str, int] | None = None
     """By task, the attempts that they know they hold. Others that they hold are given
     to them again. None where others may ask under the same name."""
+    only: tuple[str, ...] = ()
+    """The tasks, or the plans, that they may work on; none: any."""
+
+
+class MessageRefused(Conflict):
+    """A message that came too late, or for something else. It is kept."""
+
+    code = "message-refused"
 
 
 class Assigned(NamedTuple):
@@ -115,9 +138,18 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
 
 def _fits(project: Project, request: WorkRequest) -> Fits:
     """Return which tasks are handed out to the worker who asks."""
-    if request.any_task:
-        return taking.anything
-    return for_outside_workers(routing_for(project.home))
+    fits: Fits = taking.anything
+    if not request.any_task:
+        fits = for_outside_workers(routing_for(project.home))
+    if not request.only:
+        return fits
+    only = frozenset(request.only)
+
+    def fits_and_is_theirs(tx: Transaction, task: TaskRecord) -> bool:
+        is_theirs = task.task_id in only or task.plan_id in only
+        return is_theirs and fits(tx, task)
+
+    return fits_and_is_theirs
 
 
 def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
@@ -153,7 +185,29 @@ def held_tasks(
         return taking.held_by(tx, holder, plan_id)
 
 
+def held_task(project: Project, task_id: str, holder: str, attempt: int) -> Taken:
+    """Return a task that a worker holds. Raises Conflict if they do not."""
+    for taken in held_tasks(project, holder):
+        if taken.task.task_id == task_id and taken.attempt == attempt:
+            return taken
+    raise Conflict(f"task {task_id} is not with {holder} in attempt {attempt}")
+
+
 # -- handing in
+
+
+def contract_of_message(raw: bytes | None) -> str:
+    """Return the contract that a message names; without a message, that of changes.
+
+    A message that cannot be read, or names none, counts as the contract "unknown".
+    """
+    if raw is None:
+        return SUBMIT.version
+    try:
+        named = parse_object(raw).get("schema_version")
+        return registry.get(str(named)).version
+    except (Unparseable, UnknownContract):
+        return "unknown"
 
 
 def submit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from accordance.contracts.catalogue.request import AgentRequest
 from accordance.contracts.jsonpath import JsonObject
@@ -32,6 +33,11 @@ from accordance.service.research.answers import (
 )
 from accordance.service.research.golden import answers_in_store, judge_golden
 from accordance.service.research.inputs import report_language
+from accordance.service.views.research import (
+    CollapseListView,
+    ResearchRunListView,
+    ResearchRunView,
+)
 from accordance.store.answers import AnswersInLedger
 from accordance.store.sql import SqlLedger
 
@@ -141,3 +147,26 @@ def _collecting(runs: Iterable[StoredRun], selected: set[str]) -> Iterator[Store
     for run in runs:
         selected.add(run.selected)
         yield run
+
+
+def list_runs(
+    project: Project, agent_id: str | None = None, limit: int = 100
+) -> ResearchRunListView:
+    """Return the answers of an agent, or of all, by agent and request."""
+    runs = kept_answers(project).runs(agent_id)
+    shown = list(islice(runs, limit + 1))
+    items = tuple(
+        ResearchRunView(
+            **run.group._asdict(), at=run.at, selected=run.selected, offered=run.offered
+        )
+        for run in shown[:limit]
+    )
+    return ResearchRunListView(items=items, is_cut=len(shown) > limit)
+
+
+def collapse_view(project: Project, agent_id: str | None = None) -> CollapseListView:
+    """Show whether agents that are asked the same again always say the same."""
+    summary = collapse_in_ledger(project, agent_id)
+    return CollapseListView(
+        items=tuple(summary.to_json()), has_collapsed=summary.has_collapsed
+    )

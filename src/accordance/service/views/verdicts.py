@@ -28,6 +28,12 @@ class VerdictView(View):
         return self.outcome == Outcome.DONE
 
 
+class VerdictListView(View):
+    """Verdicts, the last one last."""
+
+    items: tuple[VerdictView, ...]
+
+
 def verdicts_on(tx: Transaction, subject: str) -> tuple[VerdictView, ...]:
     """The verdicts on a task, or on a plan as a whole, the last one last."""
     verdicts = tx.find(VerdictRecord, subject=subject)

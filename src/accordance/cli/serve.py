@@ -1,0 +1,79 @@
+"""`accordance serve`: the HTTP API of a project, or of several."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from accordance.cli.exits import Exit
+from accordance.cli.showing import print_line
+
+
+@click.command(name="serve")
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port; 0 takes a free one.  [default: 8420]",
+)
+@click.option(
+    "--home",
+    "homes",
+    multiple=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A project folder; may be given more than once.  [default: the nearest one"
+    " upwards with .accordance or accordance.toml]",
+)
+@click.option(
+    "--ledger",
+    "place",
+    envvar="ACCORDANCE_LEDGER",
+    metavar="PATH|URL",
+    help="The ledger of the first project.  [default: .accordance/ledger.db]",
+)
+@click.option(
+    "--run", "runs", is_flag=True, help="Also carry plans out, in this process."
+)
+@click.option(
+    "--no-token", is_flag=True, help="Print no key for this run; others are needed."
+)
+@click.option(
+    "--insecure",
+    is_flag=True,
+    help="Listen for other machines without TLS. Keys travel in the clear.",
+)
+def command(
+    host: str | None,
+    port: int | None,
+    homes: tuple[Path, ...],
+    place: str | None,
+    runs: bool,
+    no_token: bool,
+    insecure: bool,
+) -> int:
+    """Serve the HTTP API until Ctrl-C or SIGTERM.
+
+    Listens on 127.0.0.1 and prints a key that ends with the process; `accordance key
+    make` makes lasting ones. Several --home serve several projects: a key opens the one
+    it was made in. docs/server.md shows the API.
+    """
+    from accordance.server.serving import ServeOptions, serve
+
+    options = ServeOptions(
+        homes=homes or (None,),
+        ledger=place,
+        host=host,
+        port=port,
+        insists=insecure,
+        runs=runs,
+        has_token=not no_token,
+    )
+    serve(options, _tell)
+    return Exit.OK
+
+
+def _tell(line: str) -> None:
+    print_line(line)
+    sys.stdout.flush()  # whoever waits for the address reads from a pipe

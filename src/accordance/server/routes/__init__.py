@@ -1,0 +1,47 @@
+"""The routes of the API, a module for each kind of thing."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+
+def all_routers() -> list[APIRouter]:
+    """Return the routers of every module."""
+    from accordance.server.routes import (
+        contracts,
+        dead_letters,
+        events,
+        evidence,
+        health,
+        inbox,
+        keys,
+        plan_acts,
+        plans,
+        research,
+        runs,
+        session,
+        statistics,
+        task_acts,
+        tasks,
+        webhooks,
+    )
+
+    modules = (
+        health,
+        contracts,
+        plans,
+        plan_acts,
+        tasks,
+        task_acts,
+        evidence,
+        inbox,
+        dead_letters,
+        events,
+        research,
+        statistics,
+        runs,
+        keys,
+        webhooks,
+        session,
+    )
+    return [module.router for module in modules]

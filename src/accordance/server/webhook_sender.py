@@ -1,0 +1,130 @@
+"""Sends notifications: each in a thread, so that a target that hangs stops no other."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+
+from accordance.domain.webhooks import signature
+from accordance.errors import AccordanceError
+from accordance.project.server_settings import ServerSettings
+from accordance.server.event_feed import Feed
+from accordance.service import webhooks
+from accordance.service.project import Project
+from accordance.service.webhooks import DueDelivery, target_of
+
+log: Final = logging.getLogger("accordance.server")
+_SENDERS: Final = 8
+_PER_WEBHOOK: Final = 2  # deliveries to one target at once
+_LOOK_SECONDS: Final = 5.0
+_SECONDS: Final = 10.0  # for a target to answer
+
+
+@dataclass(slots=True)
+class WebhookSender:
+    """Sends the notifications of a project as long as the server runs."""
+
+    project: Project
+    settings: ServerSettings
+    feed: Feed
+    stopping: threading.Event
+    seconds: float = _SECONDS
+    _news: threading.Event = field(default_factory=threading.Event)
+    _busy: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _pool: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_SENDERS, "accordance webhook")
+    )
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, and look whenever something has happened."""
+        self.feed.listen(self._news.set)
+        self._news.set()
+        name = "accordance webhooks"
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look now."""
+        self._news.set()
+
+    def close(self) -> None:
+        """End; what is under way comes to its end, or is sent again later."""
+        self._news.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _work(self) -> None:
+        while not self.stopping.is_set():
+            self._news.wait(_LOOK_SECONDS)
+            self._news.clear()
+            if self.stopping.is_set():
+                return
+            try:
+                webhooks.collect(self.project)
+                self._send_due()
+            except AccordanceError as error:
+                log.warning("webhooks wait: %s", error)
+
+    def _send_due(self) -> None:
+        for due in webhooks.take_due(self.project, _SENDERS * 4):
+            with self._lock:
+                is_busy = self._busy[due.webhook.webhook_id] >= _PER_WEBHOOK
+                if not is_busy:
+                    self._busy[due.webhook.webhook_id] += 1
+            if not is_busy:
+                self._pool.submit(self._deliver, due)
+            # else it is due again when its lease ends
+
+    def _deliver(self, due: DueDelivery) -> None:
+        status, error = None, None
+        try:
+            status = self._send(due)
+            is_taken = httpx.codes.is_success(status)
+            error = None if is_taken else f"the target answered with {status}"
+        except (AccordanceError, httpx.HTTPError, OSError) as failure:
+            error = str(failure) or type(failure).__name__
+        finally:
+            with self._lock:
+                self._busy[due.webhook.webhook_id] -= 1
+        try:
+            webhooks.note_result(self.project, due.delivery, status, error)
+        except AccordanceError as failure:
+            log.warning("the result of a delivery is not kept: %s", failure)
+        self._news.set()
+
+    def _send(self, due: DueDelivery) -> int:
+        """Send a notification to the address that was checked; return the status."""
+        target = target_of(due.webhook.url, private=self.settings.private_webhooks)
+        body = json.dumps(due.delivery.payload, ensure_ascii=False).encode()
+        moment = int(time.time())
+        name = due.delivery.delivery_id
+        headers = {
+            "Content-Type": "application/json",
+            "Host": f"{target.host}:{target.port}",
+            "User-Agent": "accordance",
+            "webhook-id": name,
+            "webhook-timestamp": str(moment),
+            "webhook-signature": signature(due.webhook.secret, name, moment, body),
+        }
+        url = httpx.URL(due.webhook.url).copy_with(host=target.address)
+        extensions = {"sni_hostname": target.host} if target.is_secure else {}
+        with (
+            httpx.Client(
+                timeout=self.seconds, follow_redirects=False, trust_env=False
+            ) as client,
+            client.stream(
+                "POST", url, content=body, headers=headers, extensions=extensions
+            ) as response,
+        ):
+            return response.status_code
