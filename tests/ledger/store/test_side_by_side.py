@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -167,6 +168,7 @@ def on(folder: Path, kind: str) -> Project:
     return Project(ledger, Home(home), clock)
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_the_same_answers(seed: int) -> None:
