@@ -10,7 +10,7 @@ PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test tests quick hostile mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ quick: setup ## the tests for daily work, in a few minutes: the core and the led
 
 hostile: setup isolation ## agents that cheat and their honest twins: how many verdicts were false
 	$(BIN)/pytest -n auto --dist loadgroup -q tests/hostile
+
+api: setup ## requests that nobody expects, against every route of the server; EXAMPLES=200 for each
+	API_EXAMPLES=$(or $(EXAMPLES),200) $(BIN)/pytest -q -n 2 tests/server/test_whole_api.py
 
 mutants: setup ## break the code on purpose, see which changes no test notices; MODULES="domain gates judging" COUNT=200
 	$(BIN)/python -m tools.mutants $(MODULES) --count $(or $(COUNT),200) --seed $(or $(SEED),1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src/accordance/client/client.py"
@@ -47,5 +49,19 @@ def async_client() -> str:
     return f"{NOTE}\n{body}"
 
 
-if __name__ == "__main__":
-    TARGET.write_text(async_client(), encoding="utf-8")
+def formatted(text: str) -> str:
+    """Return a text as the formatter has it."""
+    command = [sys.executable, "-m", "ruff", "format", "-q", "--stdin-filename"]
+    done = subprocess.run(
+        [*command, str(TARGET), "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def write_async_client() -> None:
+    """Write it."""
+    TARGET.write_text(formatted(async_client()), encoding="utf-8")

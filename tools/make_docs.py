@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 from rich.text import Text
+from tools.async_client import write_async_client
 from tools.errors_page import errors_page
 from tools.filters_page import filters_page
 from tools.plan_files_page import plan_files_page
@@ -381,6 +382,14 @@ def _codes(names: Iterator[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def openapi_document() -> str:
+    """The HTTP API, for programs."""
+    from accordance.server.app import make_api
+
+    text = json.dumps(make_api().openapi(), indent=1, ensure_ascii=False)
+    return f"{text}\n"
+
+
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "contracts.md": contracts_page,
     "codes.md": codes_page,
@@ -392,6 +401,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "plan-files.md": plan_files_page,
     "errors.md": errors_page,
     "filters.md": filters_page,
+    "openapi.json": openapi_document,
     "check.svg": check_picture,
     "plan.svg": plan_picture,
 }
@@ -403,3 +413,4 @@ if __name__ == "__main__":
     for name, write in GENERATED.items():
         (folder / name).write_text(write(), encoding="utf-8")
         print(folder / name)
+    write_async_client()

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tools.async_client import TARGET, async_client
+from tools.async_client import TARGET, async_client, formatted
 
 from accordance import AsyncClient, Client, ServerProblem
 from accordance.service.project import Project
@@ -143,22 +143,7 @@ def test_the_example_of_twelve_nodes(empty: Project) -> None:
 
 def test_the_asynchronous_client_is_the_same() -> None:
     """It is written from the other; `make docs` writes it anew."""
-    assert TARGET.read_text(encoding="utf-8") == _formatted(async_client())
-
-
-def _formatted(text: str) -> str:
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "ruff", "format", "-q", "--stdin-filename"]
-    done = subprocess.run(
-        [*command, str(TARGET), "-"],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    assert TARGET.read_text(encoding="utf-8") == formatted(async_client())
 
 
 def test_the_asynchronous_client(served: Served) -> None:

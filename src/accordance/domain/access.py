@@ -106,3 +106,22 @@ def rights_of(role: Role, scopes: Iterable[Right] = ()) -> frozenset[Right]:
 
 def _listed(rights: Iterable[Right]) -> str:
     return ", ".join(sorted(right.value for right in rights))
+
+
+def role_of_person(
+    name: str,
+    *,
+    admins: Iterable[str],
+    operators: Iterable[str],
+    viewers: Iterable[str],
+) -> Role | None:
+    """Return the role of a person who has logged in; None: they may not come in.
+
+    The highest list that has their name, or a star for everybody, counts.
+    """
+    lists = ((Role.ADMIN, admins), (Role.OPERATOR, operators), (Role.VIEWER, viewers))
+    for role, names in lists:
+        known = frozenset(names)
+        if name in known or "*" in known:
+            return role
+    return None

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 
 from accordance.project.server_settings import ServerSettings
 from accordance.server.event_feed import Feeds
+from accordance.server.login import Provider
 from accordance.server.rate_limits import Buckets
 from accordance.server.tenants import Tenants
 from accordance.server.webhook_sender import WebhookSender
@@ -31,6 +32,7 @@ class ServerState:
     strangers: Buckets  # for requests without a key that holds, by address
     public_url: str = ""
     is_secure: bool = False  # reached over TLS, here or at a trusted proxy
+    provider: Provider | None = None  # of logins, once somebody logs in
     senders: list[WebhookSender] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -19,6 +19,7 @@ def all_routers() -> list[APIRouter]:
         plans,
         research,
         runs,
+        session,
         statistics,
         task_acts,
         tasks,
@@ -41,5 +42,6 @@ def all_routers() -> list[APIRouter]:
         runs,
         keys,
         webhooks,
+        session,
     )
     return [module.router for module in modules]
