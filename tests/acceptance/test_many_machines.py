@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from accordance.domain.lifecycle import State
+from accordance.domain.records import VerdictRecord
 from accordance.service.project import Project, open_project
 from accordance.service.verification import verify
 from accordance.store.sql import SqlLedger
@@ -176,10 +177,18 @@ def _shows_everything(home: Path) -> None:
             for fault in (*view.integrity, *view.completeness)
         ]
         assert faults == []
+        assert set(VERDICTS) <= set(_verdicts(project))
     shown = accordance("task", "diff", "New prices", "--home", home)
     assert '"city": 390' in shown.out, shown
     assert accordance("task", "log", "New prices", "--home", home).code == 0
     assert accordance("blobs", "verify", "--home", home).code == 0
+
+
+def _verdicts(project: Project) -> Iterator[tuple[str, str, str]]:
+    with project.ledger.read() as tx:
+        for verdict in tx.find(VerdictRecord, plan_id=PLAN):
+            title = tx.task(verdict.subject).title
+            yield title, verdict.outcome, verdict.reason_code
 
 
 def _is_on_the_remote(remote: Path) -> None:
