@@ -23,6 +23,7 @@ import yaml
 from sqlalchemy import create_engine, text
 
 from accordance.cli.main import COMMANDS, app
+from accordance.project.home import Home
 from tests.messages import edge, node, plan
 from tests.runtime.stage import stage
 
@@ -158,7 +159,17 @@ def test_what_is_stopped_has_time_to_drain() -> None:
 def test_compose_and_kubernetes_mount_the_same_settings() -> None:
     """Whoever changes one file is reminded of the other."""
     mounted = named("ConfigMap", "accordance-settings")["data"]["accordance.toml"]
-    assert tomllib.loads(mounted) == settings()
+    in_pods, in_compose = tomllib.loads(mounted), settings()
+    for table in (in_pods, in_compose):
+        assert table["blobs"].pop("endpoint").startswith("http")
+    assert in_pods == in_compose
+
+
+def test_the_settings_are_understood(tmp_path: Path) -> None:
+    """Every key of the mounted file is one that accordance knows."""
+    content = (DEPLOY / "accordance.toml").read_text()
+    (tmp_path / "accordance.toml").write_text(content)
+    assert Home(tmp_path).settings().run.drain_seconds == 120
 
 
 def test_there_is_a_worker_for_as_many_tasks_as_it_runs() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, and_, insert, select, update
 
-from accordance.store.clock import now
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.server_tables import DELIVERIES, WEBHOOKS
 from accordance.store.sql import within
@@ -68,7 +68,7 @@ class WebhooksInLedger:
         }
         with (
             self._writing() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             tx.ledger_head()
             connection.execute(insert(WEBHOOKS), row)
@@ -81,7 +81,7 @@ class WebhooksInLedger:
         )
         with (
             self._writing() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             tx.ledger_head()
             changed = connection.execute(
