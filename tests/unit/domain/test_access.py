@@ -15,9 +15,13 @@ from accordance.domain.access import (
 from accordance.errors import NotAllowed
 
 
-def somebody(role: Role, **more: tuple[str, ...]) -> Identity:
+def somebody(
+    role: Role, tasks: tuple[str, ...] = (), contracts: tuple[str, ...] = ()
+) -> Identity:
     """An identity of a role."""
-    return Identity(name="ada", role=role, rights=RIGHTS[role], **more)
+    return Identity(
+        name="ada", role=role, rights=RIGHTS[role], tasks=tasks, contracts=contracts
+    )
 
 
 def test_each_role_has_more_than_the_one_below() -> None:
