@@ -77,8 +77,8 @@ agents: setup .agents/.ready ## install codex, opencode and Claude Code (about 8
 	npm install --prefix .agents --no-audit --no-fund --no-package-lock @openai/codex opencode-ai @anthropic-ai/claude-code
 	@touch $@
 
-chaos: setup ## kill -9 of workers at random points, on SQLite and PostgreSQL; KILLS=100
-	KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.runtime.chaos
+chaos: setup ## workers killed, frozen, cut off, out of disk, the database failing over; FAULTS=500
+	FAULTS=$(or $(FAULTS),500) $(BIN)/python -m tests.chaos
 
 fuzz: setup $(VENV)-fuzz/.ready ## atheris on the readers, then bad calls of every command; SECONDS=60 for each
 	$(VENV)-fuzz/bin/python fuzz/fuzz_readers.py -max_total_time=$(or $(SECONDS),60) fuzz/corpus fuzz/corpus/seeds
@@ -110,10 +110,13 @@ requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
-	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra server"; fi; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
+	@echo "compiling requirements/image.txt" # what the container image holds: everything, no tools
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  pyproject.toml --extra all --group build -o requirements/image.txt
 
 clean: ## remove what make made
 	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

@@ -112,6 +112,11 @@ class Idle:
         """The queue, and how many run at once."""
         return {"q": Bound(runs=self.runs)}
 
+    def share(
+        self, _tx: Transaction, _task: TaskRecord, _queue: str, _change: bytes | None
+    ) -> None:
+        """Reserve nothing: no model is asked."""
+
     def queue_of(self, _task: TaskRecord, _change: bytes | None) -> str:
         """Everything goes there."""
         return "q"

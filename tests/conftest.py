@@ -16,6 +16,8 @@ from tests.postgresql import OwnServer, fresh_database
 if TYPE_CHECKING:
     from tests.prepared import PreparedPostgresql, PreparedSqlite
 
+pytest_plugins = ["tests.measured", "tests.scheduling"]
+
 # A shell that starts a command in the background lets it ignore Ctrl-C, and so would every program that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

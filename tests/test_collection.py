@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.limits import LIMIT
+from tests.measured import FOR_PROCESSES
+
 ROOT = Path(__file__).parent.parent
 
 # Collects in an interpreter whose clock is ahead of ours by so many days.
@@ -30,7 +33,7 @@ def collect(days_ahead: int, hash_seed: int, locale: str) -> subprocess.Popen[st
         "PYTEST_XDIST_WORKER",
         "PYTEST_XDIST_WORKER_COUNT",
         "PYTEST_ADDOPTS",
-        "COVERAGE_PROCESS_CONFIG",
+        FOR_PROCESSES,
     ):
         environment.pop(name, None)
     return subprocess.Popen(
@@ -48,7 +51,7 @@ def test_no_test_id_depends_on_clock_hash_seed_or_locale() -> None:
     first = collect(days_ahead=0, hash_seed=1, locale="C")
     second = collect(days_ahead=400, hash_seed=2, locale="C.UTF-8")
     lists = [
-        process.communicate(timeout=600)[0].splitlines()[:-1]
+        process.communicate(timeout=LIMIT)[0].splitlines()[:-1]
         for process in (first, second)
     ]
     assert (first.returncode, second.returncode) == (0, 0), (

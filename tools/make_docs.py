@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
+from rich.text import Text
 from tools.async_client import write_async_client
 from tools.errors_page import errors_page
 from tools.filters_page import filters_page
@@ -19,9 +20,9 @@ from tools.plan_files_page import plan_files_page
 from tools.settings_page import settings_page
 
 from accordance import Accepted, check
+from accordance.cli.check_output import print_results
 from accordance.cli.checked_file import Checked
-from accordance.cli.main import COMMANDS, app
-from accordance.cli.text import print_results
+from accordance.cli.main import app
 from accordance.contracts.catalogue.builtin import CATALOGUE
 from accordance.contracts.catalogue.submit import REASON_ALIASES
 from accordance.contracts.codes import PAGES
@@ -160,7 +161,7 @@ def cli_page() -> str:
 def _help(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
-        names = COMMANDS if command is app else command.commands
+        names = command.list_commands(context)
         for name in names:
             child = command.get_command(context, name)
             if child is not None:
@@ -348,9 +349,8 @@ def check_picture() -> str:
     )
     names = ("action-artifact", "action-sloppy", "review-contradicts-itself")
     console.print("[dim]$[/] accordance check examples/messages/*.json")
-    print_results(
-        (_checked(f"examples/messages/{name}.json") for name in names), console
-    )
+    checked = (_checked(f"examples/messages/{name}.json") for name in names)
+    print_results(checked, lambda line: console.print(Text.from_ansi(line)))
     svg = console.export_svg(title="accordance", unique_id="check")
     without_fonts = re.sub(
         r"@font-face \{.*?\}\n", "", svg, flags=re.DOTALL

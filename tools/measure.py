@@ -1,7 +1,8 @@
-"""How the code reads, in figures: `python -m tools.measure [FOLDER] [--tests FOLDER] [--json]`.
+"""How the code reads, in figures: `python -m tools.measure [FOLDER] [--by-package]`.
 
-The figures are those by which the code is compared with other projects. None of them is a goal of its own: short functions
-can be had by packing lines, so size and density stand side by side.
+The figures are those by which the code is compared with other projects. None of them
+is a goal of its own: short functions can be had by packing lines, so size and density
+stand side by side. `--by-package` and `--worst 20` show where the density sits.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LONG_MODULE = 400
 """Lines; a longer module needs a reason."""
+DECISIONS_AIMED_AT = 150
+"""Decision points per 1,000 code lines."""
+EXPRESSIONS_AIMED_AT = 3.4
+"""Expression nodes per code line."""
 VAGUE_WORDS = ("one", "said", "told", "found", "whoever", "somebody", "nobody")
 """Names and words that stand where a noun should."""
 
@@ -104,6 +109,72 @@ def measure(sources: list[Module], tests: list[Module]) -> Mapping[str, object]:
             sum(module.lines for module in tests) / lines, 2
         ),
     }
+
+
+@dataclass(frozen=True)
+class Density:
+    """How much a reader has to take in for each line of some modules."""
+
+    name: str
+    code_lines: int
+    decisions: int
+    expressions: int
+    vague_words: int
+
+    @property
+    def decisions_per_thousand(self) -> float:
+        """Decision points per 1,000 code lines."""
+        return 1000 * self.decisions / max(self.code_lines, 1)
+
+    @property
+    def expressions_per_line(self) -> float:
+        """Expression nodes per code line."""
+        return self.expressions / max(self.code_lines, 1)
+
+    @property
+    def excess(self) -> float:
+        """Decisions and expressions above what the aims allow for this much code."""
+        decisions = self.decisions - self.code_lines * DECISIONS_AIMED_AT / 1000
+        expressions = self.expressions - self.code_lines * EXPRESSIONS_AIMED_AT
+        return max(decisions, 0) + max(expressions, 0) / 10
+
+    def __str__(self) -> str:
+        """Return the row that is printed."""
+        return (
+            f"{self.name:44} {self.code_lines:6}"
+            f" {self.decisions_per_thousand:10.0f} {self.expressions_per_line:12.2f}"
+            f" {self.vague_words:6}"
+        )
+
+
+def density(name: str, modules: list[Module]) -> Density:
+    """Count what makes these modules dense."""
+    return Density(
+        name=name,
+        code_lines=sum(_code_lines(module) for module in modules),
+        decisions=sum(_decisions(module.tree) for module in modules),
+        expressions=sum(_expressions(module.tree) for module in modules),
+        vague_words=vague_words(modules).total(),
+    )
+
+
+def by_package(folder: Path, sources: list[Module]) -> list[Density]:
+    """The density of each package right below the folder."""
+    packages: dict[str, list[Module]] = {}
+    for module in sources:
+        package = module.path.relative_to(folder).parts[0]
+        packages.setdefault(package, []).append(module)
+    return [density(name, modules) for name, modules in sorted(packages.items())]
+
+
+def worst_modules(folder: Path, sources: list[Module], count: int) -> list[Density]:
+    """The modules that are furthest above the aims, the worst first."""
+    rows = [
+        density(module.path.relative_to(folder).as_posix(), [module])
+        for module in sources
+    ]
+    rows.sort(key=lambda row: row.excess, reverse=True)
+    return rows[:count]
 
 
 def repeated_names(sources: list[Module]) -> Mapping[str, list[str]]:
@@ -247,6 +318,13 @@ def _prose(module: Module) -> Iterator[str]:
             yield token.string
 
 
+def _print_densities(rows: list[Density]) -> None:
+    header = f"{'':44} {'lines':>6} {'decisions':>10} {'expressions':>12} {'vague':>6}"
+    sys.stdout.write(header + "\n")
+    for row in rows:
+        sys.stdout.write(f"{row}\n")
+
+
 def main(words: list[str]) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
@@ -257,8 +335,16 @@ def main(words: list[str]) -> None:
     )
     parser.add_argument("--tests", type=Path, default=ROOT / "tests")
     parser.add_argument("--json", action="store_true", dest="as_json")
+    parser.add_argument("--by-package", action="store_true")
+    parser.add_argument("--worst", type=int, metavar="COUNT", default=0)
     options = parser.parse_args(words)
     sources = modules_in(options.folder)
+    if options.by_package:
+        _print_densities(by_package(options.folder, sources))
+    if options.worst:
+        _print_densities(worst_modules(options.folder, sources, options.worst))
+    if options.by_package or options.worst:
+        return
     figures = measure(sources, modules_in(options.tests))
     repeated = repeated_names(sources)
     names = vague_names(sources)

@@ -33,7 +33,7 @@ from coverage import CoverageData
 from tools import test_times, warm_mutants
 from tools.mutation import ROOT, SOURCE, Mutant, mutants_of, source_of
 
-from tests.acceptance.standby import BY_TEST
+from tests.measured import BY_TEST
 
 KEPT = ROOT / ".mutants"
 DEFAULT_MODULES = ("domain", "gates", "judging")

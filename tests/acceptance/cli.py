@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.limits import LIMIT
+from tests.measured import FOR_PROCESSES, environment_of_a_watched_process
+
 ROOT = Path(__file__).parent.parent.parent
-LIMIT = 600
-"""Seconds after which a command that hangs is ended."""
 READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_")
 """Variables that the interpreter reads when it starts: a command with its own needs an interpreter of its own."""
 
@@ -66,11 +67,7 @@ def interruptible() -> dict[str, str]:
     Coverage holds a lock while it notes a file. An exception that a signal raises just
     then leaves it locked, and the process waits for ever.
     """
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name != "COVERAGE_PROCESS_CONFIG"
-    }
+    return {name: value for name, value in os.environ.items() if name != FOR_PROCESSES}
 
 
 def path_with_accordance() -> str:
@@ -85,7 +82,7 @@ import json, os, socket, sys
 request = {"words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect(%r)
-    socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+    socket.send_fds(connection, [json.dumps(request).encode() + b"\\n"], [0, 1, 2])
     with connection.makefile() as answers:
         answers.readline()
         sys.exit(int(answers.readline()))
@@ -101,7 +98,11 @@ class Standby:
         self._address = str(Path(self._folder.name, "door"))
         command = [sys.executable, "-m", "tests.acceptance.standby", self._address]
         self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            command,
+            cwd=ROOT,
+            env=environment_of_a_watched_process(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
@@ -115,9 +116,8 @@ class Standby:
         self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]
     ) -> Ran:
         """One command, from its start to its end."""
-        request = json.dumps(
-            {"words": words, "folder": str(folder), "environment": environment}
-        ).encode()
+        asked = {"words": words, "folder": str(folder), "environment": environment}
+        request = json.dumps(asked).encode() + b"\n"
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,

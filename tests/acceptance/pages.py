@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.acceptance.cli import LIMIT, path_with_accordance
+from tests.acceptance.cli import path_with_accordance
+from tests.limits import LIMIT
 
 ROOT = Path(__file__).parent.parent.parent
 _BLOCK = re.compile(r"```(\w+)([^\n]*)\n(.*?)```", re.DOTALL)

@@ -6,11 +6,10 @@ Each command is still a process of its own, with its own folder, environment, st
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
-import importlib
 import json
 import os
-import pkgutil
 import select
 import signal
 import socket
@@ -21,44 +20,51 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-COMMAND_LIMIT = 256 * 1024
-"""Bytes of a request: arguments and environment."""
-NOT_IMPORTED = (
-    "accordance.store.migrations",
-    "accordance.workspace.inside",
-    "accordance.asking",
-)
-"""Modules that other programs load, and those that no command needs."""
-BY_TEST = "COVERAGE_BY_TEST"
-"""The variable that is set while lines are measured test by test."""
+from tests.measured import BY_TEST, FOR_PROCESSES, import_everything
+
+REQUEST_PART = 256 * 1024
+"""Bytes that are read at once; a request ends with a line feed."""
 
 
 def main(address: str) -> None:
     """Import everything, then serve requests until standard input ends: the tests are over, or were killed."""
-    _import_everything()
+    _prepare()
+    commands: dict[int, socket.socket] = {}
+    ended = _wake_when_a_command_ends()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(address)
         door.listen()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        while door in select.select((door, sys.stdin), (), ())[0]:
-            connection, _ = door.accept()
-            if os.fork() == 0:
-                door.close()
-                _serve(connection)
-            connection.close()
-            _reap()
+        while True:
+            ready, _, _ = select.select((door, ended, sys.stdin), (), ())
+            if ended in ready:
+                ended.recv(4096)
+                _tell_exit_codes(commands)
+            if door in ready:
+                _start_a_command(door, commands)
+            elif sys.stdin in ready:
+                return
 
 
-def _import_everything() -> None:
-    import accordance
-
-    for module in pkgutil.walk_packages(accordance.__path__, "accordance."):
-        if not module.name.startswith(NOT_IMPORTED):
-            importlib.import_module(module.name)
+def _prepare() -> None:
+    import_everything()
+    _build_models()
     _make_a_ledger()
     _write_coverage_of_the_imports()
     gc.freeze()
+
+
+def _build_models() -> None:
+    """They are built when they are first used: 30 ms of every command that reads a plan or settings."""
+    from pydantic import BaseModel
+
+    models = [BaseModel]
+    while models:
+        model = models.pop()
+        models += model.__subclasses__()
+        if model.__module__.startswith("accordance."):
+            model.model_rebuild()
 
 
 def _make_a_ledger() -> None:
@@ -79,20 +85,52 @@ def _write_coverage_of_the_imports() -> None:
         current.start()
 
 
-def _serve(connection: socket.socket) -> None:
-    """Start the command in a child, say its process id, then its exit code."""
-    request, streams, _, _ = socket.recv_fds(connection, COMMAND_LIMIT, 3)
+def _wake_when_a_command_ends() -> socket.socket:
+    """A socket that can be read after any child has ended, however many did."""
+    ended, told = socket.socketpair()
+    ended.setblocking(False)
+    told.setblocking(False)
+    signal.set_wakeup_fd(told.detach(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return ended
+
+
+def _start_a_command(door: socket.socket, commands: dict[int, socket.socket]) -> None:
+    """Start it in a child, and say its process id."""
+    connection, _ = door.accept()
+    request, streams, _, _ = socket.recv_fds(connection, REQUEST_PART, 3)
+    while not request.endswith(b"\n"):
+        request += connection.recv(REQUEST_PART)
     command = os.fork()
     if command == 0:
-        connection.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in (door, connection, *commands.values()):
+            other.close()
         _become(json.loads(request), streams)
-    connection.sendall(f"{command}\n".encode())
-    _, status = os.waitpid(command, 0)
-    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
+    for stream in streams:
+        os.close(stream)
+    commands[command] = connection
+    _say(connection, command)
 
 
-def _become(request: dict[str, Any], streams: list[int]) -> None:
+def _tell_exit_codes(commands: dict[int, socket.socket]) -> None:
+    """Say how commands that have ended did so."""
+    while commands:
+        command, status = os.waitpid(-1, os.WNOHANG)
+        if command == 0:
+            return
+        with commands.pop(command) as connection:
+            _say(connection, os.waitstatus_to_exitcode(status))
+
+
+def _say(connection: socket.socket, number: int) -> None:
+    """Write a line; nobody reads it if the test was killed."""
+    with contextlib.suppress(OSError):
+        connection.sendall(f"{number}\n".encode())
+
+
+def _become(request: dict[str, Any], streams: list[int]) -> NoReturn:
     """Be the command line, as if the interpreter had just been started with these words."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -110,18 +148,23 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
         command_line(request["words"])
     except SystemExit as end:
         _end(end.code)
+    _end(0)
 
 
 def _tell_coverage(environment: dict[str, str]) -> None:
-    """For tools/mutants.py, which asks which tests run which line: these are lines of the test that waits."""
-    if BY_TEST not in environment:
-        return
-    from coverage import Coverage
+    """Stop where the test that waits is not watched.
 
-    measuring = Coverage.current()
-    if measuring is not None:
+    For tools/mutants.py, which asks which tests run which line: these are lines of that test.
+    """
+    measured = sys.modules.get("coverage")
+    current = measured.Coverage.current() if measured else None
+    if current is None:
+        return
+    if FOR_PROCESSES not in environment:
+        current.stop()
+    elif BY_TEST in environment:
         test, _, _ = environment["PYTEST_CURRENT_TEST"].rpartition(" ")
-        measuring.switch_context(f"{test}|run")
+        current.switch_context(f"{test}|run")
 
 
 def _end(code: object) -> NoReturn:
@@ -131,16 +174,6 @@ def _end(code: object) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0)
-
-
-def _reap() -> None:
-    while True:
-        try:
-            ended, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if ended == 0:
-            return
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from tests.acceptance.coding import (
     coding_plan,
 )
 from tests.hostile.stage import git
+from tests.limits import LIMIT
 from tests.messages import Message, edge, node
 from tests.runtime.test_workers import until
 
@@ -390,7 +391,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
         until(lambda: project.state(FIRST)[0] == "DONE")
         (clone,) = (project.home / ".accordance/work").glob(f"{SECOND}-1-*")
         (clone / "work/go").touch()
-        out, err = running.communicate(timeout=100)
+        out, err = running.communicate(timeout=LIMIT)
     assert running.returncode == 0, err
     decided = [
         (one["outcome"], one["reason_code"])
@@ -595,7 +596,7 @@ def test_a_kill_while_a_change_is_judged_costs_no_second_run(
             str(project.home),
         ]
         died = subprocess.run(
-            command, cwd=ROOT, capture_output=True, timeout=120, check=False
+            command, cwd=ROOT, capture_output=True, timeout=LIMIT, check=False
         )
         assert died.returncode == -signal.SIGKILL, died.stderr
     ran = project("run", "--resume", "--json")

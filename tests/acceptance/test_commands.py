@@ -32,14 +32,17 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
     """These commands are called all day: what only work or checking needs stays out."""
     heavy = (
         "accordance.api",
+        "accordance.cli.plan_graph",
+        "accordance.cli.task_files",
+        "accordance.contracts.catalogue.answer",
         "accordance.contracts.catalogue.builtin",
         "accordance.contracts.checking",
         "accordance.domain.facts",
         "accordance.domain.ruling",
+        "accordance.rendering.plots",
         "accordance.work.assignment",
         "accordance.workspace",
         "alembic",
-        "dbos",
         "rich",
         "sqlalchemy.dialects.postgresql",
         "sqlalchemy.orm",
@@ -55,6 +58,7 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
         ["task", "show", task, *home],
         ["inbox", "list", *home],
         ["dlq", "list", *home],
+        ["events", *home],
     ]
     probe = (
         "import sys; from accordance.cli.main import run\n"
@@ -64,7 +68,28 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True
     )
-    assert done.stderr == "[0, 0, 3, 0]\n[]\n"
+    assert done.stderr == "[0, 0, 3, 0, 0]\n[]\n"
+
+
+def test_checking_a_message_loads_little() -> None:
+    """It runs once for each message of a pipeline: no ledger, and nothing that draws."""
+    heavy = (
+        "accordance.contracts.context_file",
+        "accordance.contracts.tolerant",
+        "accordance.domain",
+        "rich",
+        "sqlalchemy",
+    )
+    probe = (
+        "import sys; from accordance.cli.main import run\n"
+        "run(['check', 'examples/messages/review-contradicts-itself.json'])\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+    assert "✗ examples/messages/review-contradicts-itself.json" in done.stdout
+    assert done.stdout.endswith("\n[]\n")
 
 
 def test_import_loads_no_terminal_library() -> None:
@@ -255,7 +280,6 @@ def test_explain_names_the_nearest_word() -> None:
         pytest.param("anyio", "mcp", "accordance[mcp,runtime]", id="mcp"),
         pytest.param("sqlalchemy", "events", "accordance[runtime]", id="a ledger"),
         pytest.param("sqlalchemy", "doctor", "accordance[runtime]", id="doctor"),
-        pytest.param("dbos", "run", "accordance[runtime]", id="the engine"),
     ],
 )
 def test_an_extra_that_is_not_installed(

@@ -29,6 +29,7 @@ from tests.acceptance.checkout import Checkout
 from tests.acceptance.cli import accordance, interruptible
 from tests.hostile.stage import FILES, FIXED, FOLDER, TEST, Stage, git
 from tests.keys import new_key
+from tests.limits import LIMIT
 from tests.unit.cases import TASK_ID
 
 pytestmark = pytest.mark.skipif(
@@ -703,7 +704,7 @@ def test_a_signal_ends_a_judgement_in_order(
             time.sleep(0.02)
         judging.send_signal(number)
         try:
-            assert judging.wait(60) == code
+            assert judging.wait(LIMIT) == code
         finally:
             judging.kill()
     assert list(scratch.iterdir()) == []

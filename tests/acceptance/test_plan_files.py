@@ -90,7 +90,7 @@ def test_what_cannot_be_converted_is_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        pytest.param("p.yaml", "title: T\ntasks:\n  - title: A\n   needs: B\n", "p.yaml:4: the indentation does not fit the lines above; align keys of one task in one column, with spaces", id="a wrong indent"),
+        pytest.param("p.yaml", "title: T\ntasks:\n  - title: A\n   needs: B\n", "p.yaml:4: the indentation does not fit the lines above; align the keys of a task in the same column, with spaces", id="a wrong indent"),
         pytest.param("p.toml", 'title = "T"\ntask = 1\n', "p.toml:2: a plan has no key 'task'; did you mean tasks?", id="an unknown key"),
         pytest.param("p.md", "", "p.md: the file is empty; write a title and a list of tasks", id="an empty file"),
         pytest.param("p.json", "", "p.json: the file is empty; write it as plan.yaml, plan.toml or plan.md (docs/plan-files.md)", id="an empty file of JSON"),

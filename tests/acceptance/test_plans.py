@@ -21,6 +21,7 @@ from tests.acceptance.cli import (
     interruptible,
     path_with_accordance,
 )
+from tests.limits import LIMIT
 from tests.messages import (
     ACTION,
     NEEDS_INPUT,
@@ -665,7 +666,7 @@ def on_a_terminal(*args: str, cwd: Path, until: str) -> str:
             pass  # it has ended
         running_one.send_signal(signal.SIGINT)
         try:
-            running_one.wait(timeout=120)
+            running_one.wait(LIMIT)
         finally:
             running_one.kill()
     os.close(leader)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.acceptance.cli import ROOT, accordance, path_with_accordance
 from tests.hostile.stage import git
+from tests.limits import LIMIT
 
 pytestmark = [
     pytest.mark.skipif(
@@ -19,6 +20,7 @@ pytestmark = [
         reason="isolation needs Linux: no agent could be run",
     ),
     pytest.mark.xdist_group("quickstart"),  # one run of it serves all of them
+    pytest.mark.unmeasured,  # dozens of interpreters; other tests run the same commands
 ]
 BRANCH = "accordance/parcels-in-april"
 VERDICTS = [
@@ -50,7 +52,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         ("sh", ROOT / "examples/quickstart/run.sh", folder),
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LIMIT,
         check=False,
         env={
             **os.environ,
@@ -146,7 +148,7 @@ def test_what_it_prints_can_be_pasted(quickstart: tuple[Path, str]) -> None:
         input=script,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LIMIT,
         check=False,
         cwd="/",
         env={**os.environ, "PATH": path, "GIT_PAGER": "cat"},

@@ -15,6 +15,7 @@ import pytest
 
 from tests.acceptance.cli import Ran, accordance
 from tests.fake_model_server import Json, Script, Server, serving
+from tests.limits import LIMIT
 from tests.messages import ACTION, Message, changed, edge, node, plan, small_plan
 from tests.reviews import node_review
 
@@ -231,7 +232,7 @@ def test_what_is_left_for_others_can_be_waited_for(tmp_path: Path) -> None:
         while not lock.exists():  # then it works on the ledger
             assert running.poll() is None
         assert accordance("task", "submit", "x.json", cwd=tmp_path).code == 0
-        out, err = running.communicate(timeout=100)
+        out, err = running.communicate(timeout=LIMIT)
     assert (running.returncode, json.loads(out)["rests"]) == (0, "FINISHED"), err
 
 
@@ -717,7 +718,7 @@ def test_a_plan_is_not_changed_while_it_runs(tmp_path: Path) -> None:
         )
         other = accordance("plan", "import", "plan.json", cwd=tmp_path)
         second = accordance("run", cwd=tmp_path)
-        out, err = running.communicate(timeout=100)
+        out, err = running.communicate(timeout=LIMIT)
     assert (other.code, second.code, running.returncode) == (6, 6, 3), (
         other.err,
         second.err,

@@ -15,8 +15,9 @@ from accordance.errors import LedgerUnavailable
 from accordance.service.project import open_project
 from accordance.service.views.answers import AnswerView
 from accordance.service.views.runs import AttemptView
+from accordance.store.clock import now
 from accordance.store.ledger import Transaction
-from accordance.store.opening import make_engine, now
+from accordance.store.opening import make_engine
 from accordance.store.sql import SqlLedger
 from tests.messages import PLAN, small_plan
 from tests.runtime.test_workers import until

@@ -41,6 +41,7 @@ from accordance.workspace.snapshot import take_snapshot
 from tests.acceptance.coding import FIRST, a_task
 from tests.acceptance.workshop import a_choice, begun, hand_in
 from tests.hostile.stage import FIXED, FOLDER, TEST, git
+from tests.limits import LIMIT
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -292,7 +293,7 @@ def test_no_opinion_outlives_the_run(tmp_path: Path) -> None:
             return RunOutcome(raw=hand_in(work, SLOW, TEST))
 
         produced = shop.carry_out(job, a_choice(), agent)
-        assert [one.result(60).text for one in answers] == ["The run is over."] * 2
+        assert [one.result(LIMIT).text for one in answers] == ["The run is over."] * 2
     assert produced.judged is not None
     assert produced.judged["verdict"]["outcome"] == "DONE"  # type: ignore[index]
     assert not list(shop.home.clones.rglob("*"))

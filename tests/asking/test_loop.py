@@ -142,7 +142,7 @@ def test_the_attempts_are_counted(way: Way) -> None:
     model = Scripted(WRONG, WRONG, GOOD)
     with pytest.raises(
         NotAccepted,
-        match=r"no answer was accepted in 2 attempts; the last one: \$\.day",
+        match=r"no answer was accepted in 2 attempts; the last answer: \$\.day",
     ) as caught:
         way(model, attempts=2)
     assert len(caught.value.attempts) == 2

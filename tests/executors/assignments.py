@@ -14,6 +14,7 @@ from accordance.domain.executor_specs import Spec, spec_of
 from accordance.domain.prompting import Part, Prompt
 from accordance.executors.catalogue import executor_for
 from accordance.executors.protocol import Assignment, Executor, RunLimits
+from tests.limits import LIMIT
 from tests.messages import ACTION, TASK
 
 PROMPT = Prompt(
@@ -49,7 +50,7 @@ def a_spec(**said: Any) -> Spec:
 @contextmanager
 def stopped_when(ready: Callable[[], bool]) -> Iterator[RunLimits]:
     """Limits whose wish to stop is set as soon as something is so."""
-    limits, over = RunLimits(seconds=60), threading.Event()
+    limits, over = RunLimits(seconds=LIMIT), threading.Event()
 
     def watch() -> None:
         while not over.wait(0.01):

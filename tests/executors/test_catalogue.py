@@ -15,6 +15,7 @@ from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.local import LocalExecutor
 from accordance.executors.protocol import RunLimits
 from tests.executors.assignments import a_spec, an_assignment, an_executor
+from tests.limits import LIMIT
 
 GGUF = "ACCORDANCE_GGUF"
 
@@ -115,7 +116,7 @@ def test_a_local_model_has_a_process_of_its_own(
     monkeypatch.setattr("accordance.executors.local.find_spec", lambda name: name)
     monkeypatch.setattr("accordance.executors.local._SOURCE", source)
     executor = an_executor(tmp_path, kind="llm", provider="local", model="small.gguf")
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     assert (produced.fault, produced.spending.tokens) == (fault, tokens), produced.text
     if tokens:
         said = json.loads(produced.raw or b"")

@@ -15,6 +15,7 @@ from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.workspace.errors import UnsafeName
 from accordance.workspace.probing import probe
 from tests.executors.assignments import an_assignment, an_executor, stopped_when
+from tests.limits import LIMIT
 from tests.messages import ACTION, TASK
 
 LEVELS = tuple(one.level.value for one in probe().levels if one.works)
@@ -42,7 +43,7 @@ def test_a_program_is_told_its_task_and_says_its_message(
         isolation=isolation,
     )
     produced = executor.run(
-        an_assignment(tmp_path, work=tmp_path / "clone"), RunLimits(seconds=60)
+        an_assignment(tmp_path, work=tmp_path / "clone"), RunLimits(seconds=LIMIT)
     )
     assert produced.fault is None, produced.text
     assert json.loads(produced.raw or b"") == ACTION
@@ -72,7 +73,7 @@ def test_a_program_may_lie_in_the_project_itself(
         isolation=isolation,
         readable=readable,
     )
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     sees_it = bool(readable) or isolation == "rlimit"
     assert (produced.raw == b"secret\n") is sees_it, produced.text
     assert (produced.fault is Fault.CRASHED) is not sees_it
@@ -84,7 +85,7 @@ def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
     executor = an_executor(
         tmp_path, kind="command", command=command, message="out/message.json"
     )
-    assert executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw == b"{}"
+    assert executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT)).raw == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_failing_program_with_a_message_is_judged_by_its_message(
 ) -> None:
     """Exit codes are seen, never trusted."""
     executor = an_executor(tmp_path, kind="command", command="printf '{}'; exit 9")
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     assert (produced.raw, produced.exit_code, produced.fault) == (b"{}", 9, None)
 
 
@@ -175,7 +176,7 @@ def test_a_program_sees_nothing_of_ours(
         isolation=isolation,
     )
     assert b"hidden" not in (
-        executor.run(an_assignment(tmp_path), RunLimits(seconds=60)).raw or b"hidden"
+        executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT)).raw or b"hidden"
     )
 
 
@@ -189,7 +190,7 @@ def test_a_level_that_cannot_be_had_is_said(
         executor = an_executor(
             tmp_path, kind="command", command="true", isolation="bwrap"
         )
-        produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+        produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     finally:
         monkeypatch.undo()
         probe.cache_clear()
@@ -205,7 +206,7 @@ def test_a_fault_of_our_own_is_called_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "room").write_text("in the way")
     executor = an_executor(tmp_path, kind="command", command=["true"])
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     assert (produced.fault, produced.code) == (Fault.CRASHED, "EXECUTOR_ERROR")
     assert "it could not be run: " in produced.text
     unsafe = cannot_run(UnsafeName("a name that leaves its folder"))

@@ -29,6 +29,7 @@ from accordance.work.arrivals import MessageTooLarge
 from accordance.work.tasks import release
 from tests.acceptance.cli import accordance, path_with_accordance
 from tests.executors.assignments import a_spec
+from tests.limits import LIMIT
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.reviews import node_review
 
@@ -148,7 +149,7 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
     told: list[CallToolResult] = []
 
     async def talk() -> None:
-        async with Client(server, read_timeout_seconds=120) as client:
+        async with Client(server, read_timeout_seconds=LIMIT) as client:
             assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
             for name, arguments in asked:
                 told.append(await client.call_tool(name, arguments))
@@ -465,7 +466,7 @@ def test_a_line_that_cannot_be_read_is_answered(line: str, request_id: object) -
         def readline(self, *size: Any) -> str:  # type: ignore[override]  # typeshed takes it for bytes
             line = super().readline(*size)
             if not line:
-                assert answered.wait(60)
+                assert answered.wait(LIMIT)
             return line
 
     class Spoken(io.StringIO):

@@ -29,6 +29,7 @@ from tests.executors.assignments import (
     stopped_when,
 )
 from tests.fake_model_server import Script, Server, serving
+from tests.limits import LIMIT
 from tests.messages import ACTION
 
 PROVIDERS = ("openai", "openai-responses", "anthropic", "google")
@@ -46,7 +47,7 @@ def ask(
     )
     executor = an_executor(tmp_path, kind="llm", base_url=url, **said)
     return executor.run(
-        an_assignment(tmp_path), limits or RunLimits(seconds=60, output_bytes=20_000)
+        an_assignment(tmp_path), limits or RunLimits(seconds=LIMIT, output_bytes=20_000)
     )
 
 
@@ -225,7 +226,7 @@ def test_an_endpoint_that_is_not_there_is_said(tmp_path: Path, provider: str) ->
         model="m",
         base_url=f"http://127.0.0.1:{port}",
     )
-    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=60))
+    produced = executor.run(an_assignment(tmp_path), RunLimits(seconds=LIMIT))
     assert (produced.fault, produced.code) == (
         Fault.UNAVAILABLE,
         "MODEL_UNAVAILABLE",
@@ -297,7 +298,7 @@ def test_a_budget_ends_the_asking(tmp_path: Path) -> None:
     """No further call once it is used up."""
     with serving(Script([{"json": BAD_ACTION}])) as server:
         produced = ask(
-            server, tmp_path, RunLimits(seconds=60, budget=Budget(tokens=150))
+            server, tmp_path, RunLimits(seconds=LIMIT, budget=Budget(tokens=150))
         )
     assert (produced.fault, produced.code) == (Fault.OVER_BUDGET, "BUDGET_EXCEEDED")
     assert len(server.asked) == 2
@@ -322,7 +323,7 @@ def test_an_answer_is_no_longer_than_what_is_left(
 ) -> None:
     """The provider is told."""
     with serving(Script([{"json": ACTION}])) as server:
-        ask(server, tmp_path, RunLimits(seconds=60, budget=budget), **said)
+        ask(server, tmp_path, RunLimits(seconds=LIMIT, budget=budget), **said)
     body = server.requests[0]["body"]
     assert body.get("max_completion_tokens", body.get("max_tokens")) == most
 
@@ -339,7 +340,7 @@ def test_an_answer_that_is_cut_says_by_what(
     with serving(
         Script([{"say": '{"schema_version": ', "finish": "length"}])
     ) as server:
-        produced = ask(server, tmp_path, RunLimits(seconds=60, budget=budget))
+        produced = ask(server, tmp_path, RunLimits(seconds=LIMIT, budget=budget))
     assert produced.fault is fault, produced.text
 
 
@@ -385,7 +386,7 @@ def test_the_model_of_the_assignment_is_the_one_that_is_asked(tmp_path: Path) ->
             tmp_path, kind="llm", model="small", base_url=f"{server.url}/v1"
         )
         produced = executor.run(
-            an_assignment(tmp_path, model="big"), RunLimits(seconds=60)
+            an_assignment(tmp_path, model="big"), RunLimits(seconds=LIMIT)
         )
     assert produced.fault is None
     assert produced.seen[0].details["model"] == "big"
@@ -422,7 +423,9 @@ def test_answers_that_were_kept_are_not_asked_for_again(tmp_path: Path) -> None:
             tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1"
         )
         first, second = (
-            executor.run(an_assignment(tmp_path, memory=memory), RunLimits(seconds=60))
+            executor.run(
+                an_assignment(tmp_path, memory=memory), RunLimits(seconds=LIMIT)
+            )
             for _ in range(2)
         )
     assert len(server.asked) == len(memory.kept) == 3
@@ -451,7 +454,7 @@ def test_an_opinion_is_a_reason_to_ask_again(tmp_path: Path) -> None:
         first, second = (
             executor.run(
                 an_assignment(tmp_path, memory=memory, opinion=opinion),
-                RunLimits(seconds=60),
+                RunLimits(seconds=LIMIT),
             )
             for _ in range(2)
         )
@@ -475,7 +478,7 @@ def test_what_cannot_be_mended_is_handed_on(
             tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1", reasks=reasks
         )
         produced = executor.run(
-            an_assignment(tmp_path, opinion=lambda _: opinion), RunLimits(seconds=60)
+            an_assignment(tmp_path, opinion=lambda _: opinion), RunLimits(seconds=LIMIT)
         )
     assert json.loads(produced.raw or b"") == ACTION
     assert len(server.asked) == calls
@@ -489,6 +492,6 @@ def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
             tmp_path, kind="llm", model="m", base_url=f"{server.url}/v1"
         )
         assert executor.run(
-            an_assignment(tmp_path, memory=memory), RunLimits(seconds=60)
+            an_assignment(tmp_path, memory=memory), RunLimits(seconds=LIMIT)
         ).fault
     assert memory.kept == {}

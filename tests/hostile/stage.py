@@ -24,12 +24,13 @@ from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.evidence import evidence_folder
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.snapshot import take_snapshot
+from tests.limits import LIMIT
 from tests.unit.cases import TASK_ID, a_submit
 
 TEST = "python -B tests/test_app.py"
 FOLDER = evidence_folder(TASK_ID)
 LIMITS = CommandLimits(
-    seconds=20,
+    seconds=LIMIT,
     memory_bytes=512 << 20,
     processes=64,
     output_bytes=1 << 20,

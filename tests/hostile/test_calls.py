@@ -29,6 +29,7 @@ from tests.hostile.calls import (
     random_call,
     the_call,
 )
+from tests.limits import LIMIT
 
 pytestmark = pytest.mark.xdist_group(
     "calls"
@@ -82,7 +83,7 @@ def in_a_shell(
     given = {name: value for name, value in around.items() if value is not None}
     command = ["/bin/sh", "-c", line, "sh", *ACCORDANCE, *args]
     return subprocess.run(
-        command, cwd=cwd, env=given, capture_output=True, timeout=300, check=False
+        command, cwd=cwd, env=given, capture_output=True, timeout=LIMIT, check=False
     )
 
 
@@ -195,7 +196,7 @@ def test_signals(args: tuple[str, ...], number: int, code: int, stage: Stage) ->
         assert waiting.stdout.read(1) != b""
         waiting.send_signal(number)
         try:
-            waiting.wait(timeout=120)
+            waiting.wait(LIMIT)
         finally:
             waiting.kill()
         said = waiting.stderr.read()

@@ -20,6 +20,7 @@ from accordance.workspace.probing import probe
 from accordance.workspace.running import run
 from accordance.workspace.snapshot import take_snapshot
 from tests.hostile.commands import COMMANDS, HostileCommand
+from tests.limits import LIMIT
 
 LIMITS = CommandLimits(
     seconds=3,
@@ -131,7 +132,7 @@ def test_the_command_is_contained(
         command = f"{PYTHON} -B tests/hostile.py # {places.token}"
         may_time_out = Ending.TIMED_OUT in hostile.endings
         limits = (
-            LIMITS if may_time_out else replace(LIMITS, seconds=120)
+            LIMITS if may_time_out else replace(LIMITS, seconds=LIMIT)
         )  # a busy machine is slow, not hostile
         done = run(command, room, tmp_path / "log", level=level, limits=limits)
         log = (tmp_path / "log").read_text("utf-8", "replace")
@@ -160,7 +161,8 @@ def test_leftovers_are_ended_and_counted(level: IsolationLevel, tmp_path: Path) 
     room = Room(tmp_path / "room")
     room.prepare(level)
     command = f"(setsid sh -c 'sleep 1000; : {token}' >/dev/null 2>&1 &) ; sleep 0.2; echo fine"
-    done = run(command, room, tmp_path / "log", level=level, limits=LIMITS)
+    limits = replace(LIMITS, seconds=LIMIT)
+    done = run(command, room, tmp_path / "log", level=level, limits=limits)
     assert done.passed
     assert not _running(token)
     assert bool(done.leftovers) == (level is not IsolationLevel.BWRAP)

@@ -38,9 +38,14 @@ def everything(project: Project, engine: Engine) -> None:
     _an_amended_plan(project)
     _plans_that_are_over(project)
     project.put("sheet/prices.xlsx", "newer prices")
+    passing = project.put("sheet/passing.xlsx", "soon removed")
     project.files()
+    passing.unlink()
+    project.files()
+    large = project.ledger.put(b"a large blob " * 30_000)
     with project.ledger.write() as tx:
         tx.keep(b"x" * (1 << 21))  # a blob in pieces, which belongs to no plan
+        tx.keep_blob(large)
 
 
 def _a_run(project: Project) -> None:

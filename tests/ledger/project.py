@@ -19,7 +19,7 @@ from accordance.store.ledger import Ledger
 from accordance.store.seals import ROWS_WRITTEN
 from accordance.work.importing import Imported, import_plan
 from accordance.work.inbox import answer
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import look_at_inputs
 from accordance.work.intake import submit
 from accordance.work.person_answers import PersonAnswer
 from accordance.work.receipts import Receipt

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from accordance.executors.protocol import RunOutcome
-from accordance.runtime import reconciling, workers, workflow
+from accordance.runtime import attempt_queue, reconciling, workers
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.ports import VERSION, TaskAttempt
 from tests.runtime.stage import said, stage
@@ -44,7 +44,7 @@ def work(place: str, folder: Path, point: str) -> None:
 
 def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
     """Let so many workers die, one after the other."""
-    for module in (workflow, reconciling, workers):
+    for module in (attempt_queue, reconciling, workers):
         module.VERSION = version  # type: ignore[attr-defined]
     for _ in range(times):
         pid = os.fork()

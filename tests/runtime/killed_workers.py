@@ -109,15 +109,13 @@ class Workers:
 
     def lose_one(self) -> bool:
         """Kill one that works, at a random point, and begin another; whether there was one to kill."""
-        log = begun(self.folder)
-        at_work = [at for at, pid in enumerate(self.pids) if f"begin {pid} " in log]
-        at = self.dice.choice(at_work or range(len(self.pids)))
-        pid = self.pids[at]
-        while f"begin {pid} " not in begun(self.folder):
+        while not (at_work := self._at_work()):
             time.sleep(0.02)
-            if ended(pid):
-                self.pids.remove(pid)
-                return bool(self.pids)
+            self.pids = [pid for pid in self.pids if not ended(pid)]
+            if not self.pids:
+                return False
+        at = self.dice.choice(at_work)
+        pid = self.pids[at]
         time.sleep(self.dice.uniform(0, 0.4))
         if ended(pid):
             self.pids.remove(pid)
@@ -125,6 +123,11 @@ class Workers:
         self.killed += kill(pid)
         self.pids[at] = self._start()
         return True
+
+    def _at_work(self) -> list[int]:
+        """Those that have begun something."""
+        log = begun(self.folder)
+        return [at for at, pid in enumerate(self.pids) if f"begin {pid} " in log]
 
     def freeze_one(self) -> None:
         """Let one sleep until the others take it for dead, and wake it again: what it had is not its own any more."""
@@ -195,7 +198,8 @@ def main(
     if server is not None:
         place = server.start()
     restarts = 0
-    stage(place, folder).brings(lanes(tasks)).ledger.close()
+    wide = 4 * workers  # a worker that has slots left takes up what there is
+    stage(place, folder).brings(lanes(tasks, wide)).ledger.close()
     crew = Workers(place, folder, workers, seed)
     frozen = 0
     while crew.killed < kills and crew.lose_one():

@@ -12,8 +12,11 @@ from typing import Any, TypeAlias
 from accordance import Accepted, check_value
 from accordance.audit.verifying import verify_plan
 from accordance.domain.records import MessageRecord, Rules, TaskRecord, VerdictRecord
+from accordance.domain.routing import Choice
+from accordance.domain.usage import Budget
 from accordance.executors.protocol import RunOutcome
 from accordance.project.home import Home
+from accordance.runtime.budgets import share_of_plan
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
@@ -68,6 +71,7 @@ class ScriptedAttempts:
     run_with: Run = good
     queue_with: QueueOf = into_q
     bounds: Mapping[str, Bound] = field(default_factory=lambda: QUEUE)
+    choice: Choice | None = None  # None: programs, which use no tokens
 
     def queues(self) -> Mapping[str, Bound]:
         """The queues that are served."""
@@ -76,6 +80,12 @@ class ScriptedAttempts:
     def queue_of(self, task: TaskRecord, _: bytes | None) -> str | None:
         """The queue of a task."""
         return self.queue_with(task)
+
+    def share(
+        self, tx: Transaction, task: TaskRecord, _queue: str, _change: bytes | None
+    ) -> Budget | str | None:
+        """What an attempt reserves, where a model of this executor is asked."""
+        return share_of_plan(tx, task, self.choice) if self.choice else None
 
     def holding(self, _tx: Transaction, _task: TaskRecord) -> dict[str, Any]:
         """Actions are held to the contract of actions."""
@@ -117,10 +127,11 @@ class Stage:
         *,
         queue_of: QueueOf = into_q,
         queues: Mapping[str, Bound] = QUEUE,
+        choice: Choice | None = None,
         **more: Any,
     ) -> Runner:
         """A runner on it; the stage listens, unless somebody else does."""
-        attempts = ScriptedAttempts(run, queue_of, queues)
+        attempts = ScriptedAttempts(run, queue_of, queues, choice)
         more.setdefault("listener", self)
         return Runner(self.place, self.home, attempts, **more)
 

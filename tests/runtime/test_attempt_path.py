@@ -17,7 +17,12 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import Offers, QueuedAttempt
-from accordance.runtime.ports import QueueingTransaction, TaskAttempt, ThreadSignals
+from accordance.runtime.ports import (
+    QueueingTransaction,
+    Settled,
+    TaskAttempt,
+    ThreadSignals,
+)
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.taking import Taken, take_up
@@ -81,20 +86,20 @@ class Parts:
         with self.on.ledger.write() as tx:
             yield Unit(tx)
 
-    def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
+    def execute_once(self, _: str, execute: Callable[[], JsonObject]) -> JsonObject:
         """What is kept has been written down and read again."""
         kept: JsonObject = json.loads(json.dumps(execute()))
         self._meet("kept")
         return kept
 
     def settle_once(
-        self, settle: Callable[[QueueingTransaction], JsonObject]
-    ) -> JsonObject:
+        self, _: str, settle: Callable[[QueueingTransaction], Settled]
+    ) -> Settled:
         """All of it, or nothing."""
         with self.transaction() as unit:
-            answer = settle(unit)
+            settled = settle(unit)
             self._meet("commit")
-        return answer
+        return settled
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
         """What may begin."""
@@ -172,8 +177,11 @@ def test_nothing_new_begins_at_the_end(
     if stopped:
         parts.signals.stop.set()
     slot = parts.slots.begin("w", "q")
-    answer = parts.settle_once(lambda unit: path.settle(unit, attempt, slot, kept))
-    assert (answer["status"], parts.met) == ("accepted", ["commit"])
+    settled = parts.settle_once(
+        "w", lambda unit: path.settle(unit, attempt, slot, kept)
+    )
+    assert (settled.answer["status"], settled.queued) == ("accepted", [])
+    assert parts.met == ["commit"]
 
 
 def test_what_was_not_begun_is_handed_back(on: Stage, attempt: TaskAttempt) -> None:
@@ -187,12 +195,12 @@ def test_what_was_not_begun_is_handed_back(on: Stage, attempt: TaskAttempt) -> N
 
 
 def test_a_settling_that_does_not_hold(on: Stage, attempt: TaskAttempt) -> None:
-    """The ledger is as it was, the slot is free, and nobody hears of an end. What was to be announced is: queues look it up."""
+    """The ledger is as it was, the slot is free, and nobody hears of an end; nothing begins because of it."""
     parts = Parts(on, fails="commit")
     with pytest.raises(RuntimeError, match="commit fails"):
         parts.path(said(attempt)).carry_out("w", attempt)
     assert on.task("a").progress.state == "IN_PROGRESS"
-    assert parts.met[-1] == "announce ['next'] q"
+    assert parts.met[-1] == "announce [] q"
     assert not parts.slots.busy
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from accordance.domain.faults import Fault
 from accordance.executors.protocol import RunOutcome
-from accordance.work.run_log import KeptAnswers, RunKey, keep_report
+from accordance.work.run_log import IS_COUNTED, KeptAnswers, RunKey, keep_report
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import Stage
 
@@ -27,4 +30,24 @@ def test_answers_count_until_the_run_has_ended(on: Stage) -> None:
     with on.ledger.write() as tx:
         keep_report(tx, RUN, RunOutcome(raw=b"{}").to_json())
     assert answers.recall("q") is None
+    assert on.holds()
+
+
+def test_work_outlives_an_attempt_whose_remote_was_away(on: Stage) -> None:
+    """The next attempt has it, marked as counted; any other end of a run throws it away."""
+    answers = KeptAnswers(on.brings(ONE).ledger, RUN)
+    answers.keep("work", {"patch": "p"})
+    away = RunOutcome(fault=Fault.REMOTE_AWAY, text="away").to_json()
+    with on.ledger.write() as tx:
+        keep_report(tx, RUN, away)
+    second, third = replace(RUN, attempt=2), replace(RUN, attempt=3)
+    carried = {"patch": "p", IS_COUNTED: True}
+    assert KeptAnswers(on.ledger, second).recall("work") == carried
+    with on.ledger.write() as tx:
+        keep_report(tx, second, away)  # still away
+    assert KeptAnswers(on.ledger, third).recall("work") == carried
+    with on.ledger.write() as tx:
+        keep_report(tx, third, RunOutcome(raw=b"{}").to_json())
+    fourth = replace(RUN, attempt=4)
+    assert KeptAnswers(on.ledger, fourth).recall("work") is None
     assert on.holds()

@@ -6,18 +6,21 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dbos._sys_db import SystemDatabase
 
+from accordance.errors import LedgerUnavailable
 from accordance.executors.protocol import RunOutcome
+from accordance.runtime.offers import QueuedAttempt
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
 from accordance.work.taking import NoTaskReason
 from tests.acceptance.cli import ROOT
+from tests.limits import LIMIT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said
 
@@ -28,7 +31,7 @@ def run_module(name: str, *words: str | Path | int) -> str:
     """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
     command = [sys.executable, "-m", f"tests.runtime.{name}", *map(str, words)]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
     )
     assert not done.returncode, done.stderr[-3000:]
     return done.stdout
@@ -105,7 +108,7 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
     run_module("dying", on.place, tmp_path, "run", 1, "0")
     assert on.runner().until_it_rests() is NoTaskReason.BUSY
     assert [text.split(";")[0] for text in on.told] == [
-        "a: was begun by engine version 0, this is version 1"
+        "a: was begun by engine version 0, this is version 2"
     ]
     assert on.states()["a"] == "IN_PROGRESS"
     assert on.runner().until_it_rests() is NoTaskReason.BUSY
@@ -114,7 +117,7 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
             dict(one.payload) for one in tx.entries_of("a") if one.kind == LEFT_ALONE
         ]
     assert left == [
-        {"attempt": 1, "version": "0", "here": "1"}
+        {"attempt": 1, "version": "0", "here": "2"}
     ]  # once, however often it is seen
     assert on.holds()
     run_module("dying", on.place, tmp_path, "never", 1, "0")
@@ -122,24 +125,22 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
     assert on.holds()
 
 
-def test_an_attempt_that_was_given_out_and_never_begun(on: Stage) -> None:
-    """The database goes away just when a worker is given an attempt: it does not know of it, and nobody else may begin it."""
+def test_an_attempt_that_was_claimed_and_never_begun(on: Stage) -> None:
+    """The connection breaks while a task is taken up: the queue says who has its attempt, and that worker does not know."""
     on.brings(ONE)
     runner = on.runner()
-    given: list[list[str]] = []
-    claim = SystemDatabase.start_queued_workflows
+    lost: list[str] = []
+    announce = runner.engine.announce
 
-    def lose(*words: Any, **more: Any) -> Any:
-        found, reason = claim(*words, **more)
-        if found and not given:
-            given.append(found)
-            raise RuntimeError("the connection broke after the commit")
-        return found, reason
+    def lose(queued: Sequence[QueuedAttempt], freed: str = "") -> None:
+        if queued and not lost:
+            lost.extend(attempt.workflow for attempt in queued)
+            raise LedgerUnavailable("the connection broke after the commit")
+        announce(queued, freed)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SystemDatabase, "start_queued_workflows", lose)
-        assert runner.until_it_rests() is NoTaskReason.FINISHED
-    assert given == [["a:action:1"]]
+    runner.engine.announce = lose  # type: ignore[method-assign]
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
+    assert lost == ["a:action:1"]
     assert on.task("a").progress.standing.counters.attempts == 1
     assert on.holds()
 

@@ -34,6 +34,7 @@ from accordance.work.tasks import cancel, release
 from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.probing import probe
 from tests.ledger.project import product
+from tests.limits import LIMIT
 from tests.messages import PLAN, edge, node, plan
 from tests.reviews import node_review
 from tests.runtime.stage import QueueOf, Stage, lanes, said, stage
@@ -50,6 +51,8 @@ HELPLESS = {
     Fault.REFUSED,
     Fault.UNPREPARED,
     Fault.NO_EXECUTOR,
+    Fault.FOREIGN_PUSH,
+    Fault.REMOTE_AWAY,
 }
 """What trying again does not mend."""
 
@@ -83,9 +86,7 @@ def test_a_plan_is_carried_out(database: str, request: pytest.FixtureRequest) ->
     assert on.holds()
 
 
-@pytest.mark.parametrize(
-    "step", ["DBOSClient", "SQLAlchemyDatasource.create", "DBOS.launch"]
-)
+@pytest.mark.parametrize("step", ["has_old_queue", "AttemptQueue.requeue_own"])
 def test_a_start_that_failed_can_be_repeated(
     on: Stage, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,10 +183,10 @@ def test_what_runs_is_handed_back_when_a_fuse_blows(on: Stage) -> None:
 
     def run(one: TaskAttempt, stop: threading.Event) -> RunOutcome:
         if one.number == 1:
-            others_run.wait(60)
+            others_run.wait(LIMIT)
         if one.task_id == "n0000" or one.number > 1:
             return replace(said(one), spending=Spending(read=200, calls=1))
-        assert stop.wait(60)
+        assert stop.wait(LIMIT)
         return RunOutcome(
             fault=Fault.STOPPED,
             text="it was stopped",
@@ -225,7 +226,7 @@ def test_a_task_that_is_cancelled_while_it_runs_is_stopped(on: Stage) -> None:
         if one.task_id != "n0000":
             return said(one)
         cancel(on.ledger, "n0000", by="test", excuse=True)
-        assert stop.wait(60)
+        assert stop.wait(LIMIT)
         stopped.append(one.task_id)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
@@ -240,8 +241,8 @@ def test_stopping_hands_back_what_runs(on: Stage) -> None:
     begun = threading.Barrier(4)
 
     def run(_: TaskAttempt, stop: threading.Event) -> RunOutcome:
-        begun.wait(60)
-        assert stop.wait(60)
+        begun.wait(LIMIT)
+        assert stop.wait(LIMIT)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     runner = on.runner(run)
@@ -261,7 +262,7 @@ def test_a_run_that_does_not_stop_is_not_waited_for(on: Stage) -> None:
 
     def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
-        let_go.wait(60)
+        let_go.wait(LIMIT)
         return said(one)
 
     runner = on.runner(run)
@@ -281,7 +282,7 @@ def test_a_fuse_holds_the_plan_and_what_was_begun_still_counts(on: Stage) -> Non
 
     def run(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         if one.kind == "action":
-            together.wait(60)  # all four were begun before the first message came
+            together.wait(LIMIT)  # all four were begun before the first message came
         return said(one)
 
     on.brings(flat(8), Rules(fuses=Fuses(calls_per_run=2)))
@@ -390,12 +391,12 @@ def test_what_somebody_elsewhere_does_is_waited_for(on: Stage) -> None:
         target=lambda: resting.append(runner.until_it_rests(wait=True))
     )
     running.start()
-    assert waited.wait(60)
+    assert waited.wait(LIMIT)
     take_next(on.ledger, [], holder="somebody")
     submit(on.ledger, on.home, json.dumps(product("n0000")).encode())
     product_hash = on.task("n0000").product
     review(on.ledger, json.dumps(node_review("n0000")).encode(), product=product_hash)
-    running.join(60)
+    running.join(LIMIT)
     assert (resting, set(on.states().values())) == ([NoTaskReason.FINISHED], {"DONE"})
 
 
@@ -433,10 +434,10 @@ def test_what_somebody_has_taken_up_is_waited_for(on: Stage) -> None:
     runner = on.runner(run, queue_of=elsewhere)
     running = threading.Thread(target=lambda: resting.append(runner.until_it_rests()))
     running.start()
-    assert done.wait(60)
+    assert done.wait(LIMIT)
     assert resting == []
     release(on.ledger, "n0000", by="somebody")
-    running.join(60)
+    running.join(LIMIT)
     assert (resting, on.states()["n0000"]) == ([NoTaskReason.ELSEWHERE], "READY")
 
 
@@ -470,7 +471,7 @@ def test_what_can_begin_is_found_behind_much_that_cannot(
             if one.kind == "review":
                 over.set()
             return said(one)
-        stop.wait(60)
+        stop.wait(LIMIT)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     queues = {"q": Bound(runs=1), "full": Bound(runs=1)}
@@ -478,9 +479,9 @@ def test_what_can_begin_is_found_behind_much_that_cannot(
     runner = on.runner(run, queue_of=queue_of, queues=queues)
     working = threading.Thread(target=runner.until_stopped)
     working.start()
-    assert over.wait(60)
+    assert over.wait(LIMIT)
     runner.stop()
-    working.join(60)
+    working.join(LIMIT)
     assert on.holds()
 
 
@@ -593,9 +594,9 @@ def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
     runner = on.runner(queue_of=nobody, listener=watcher)
     working = threading.Thread(target=runner.until_stopped)
     working.start()
-    assert reviewed.wait(60)
+    assert reviewed.wait(LIMIT)
     runner.stop()
-    working.join(60)
+    working.join(LIMIT)
     assert on.told == ["n0001: no executor for this task"]
 
 
@@ -645,7 +646,7 @@ def test_a_ledger_that_is_busy_is_waited_for(
         with on.ledger.engine.begin() as connection:
             connection.exec_driver_sql("SELECT 1")
             held.set()
-            free.wait(60)
+            free.wait(LIMIT)
 
     held = threading.Event()
     go = runner.engine.start
@@ -653,7 +654,7 @@ def test_a_ledger_that_is_busy_is_waited_for(
     def start(steps: AttemptSteps) -> None:
         go(steps)
         threading.Thread(target=hold).start()
-        held.wait(60)
+        held.wait(LIMIT)
 
     runner.engine.start = start  # type: ignore[method-assign]
     assert runner.until_it_rests() is NoTaskReason.FINISHED
@@ -736,7 +737,7 @@ def test_a_reviewer_whose_product_was_given_to_another_changes_nothing(
         seen.append((len(seen), one.lease or ""))
         if len(seen) == 1:
             release(on.ledger, "a", by="test")
-            assert stop.wait(60)
+            assert stop.wait(LIMIT)
             return RunOutcome(fault=Fault.CRASHED, text="it broke")
         return said(one)
 

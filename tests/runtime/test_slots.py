@@ -1,4 +1,4 @@
-"""Slots and bells: small parts that many threads share."""
+"""Slots and threads: small parts that attempts share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from accordance.runtime.dispatching import Bell
+from accordance.runtime.dispatching import Dispatcher, Threads
 from accordance.runtime.slots import Bound, Slots
+from tests.limits import LIMIT
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def test_what_waits_and_what_runs_uses_up_room(slots: Slots) -> None:
     """In its queue, in its executor's other queues, and in the process."""
     assert room(slots) == (1, 3, 2)
     slots.put("a", "large")
-    assert (room(slots), slots.waits("large"), slots.busy) == ((1, 2, 2), True, True)
+    assert (room(slots), slots.any_waits, slots.busy) == ((1, 2, 2), True, True)
     slot = slots.begin("a", "large")
-    assert (room(slots), slots.waits("large")) == ((1, 2, 2), False)
+    assert (room(slots), slots.any_waits) == ((1, 2, 2), False)
     slots.put("b", "small")
     slots.put("c", "other")
     assert (room(slots), slots.any_room) == ((0, 1, 1), 1)
@@ -62,7 +63,7 @@ def test_a_run_begins_when_another_has_ended(slots: Slots) -> None:
     waiting.start()
     assert not begun.is_set()
     slots.end(first)
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     waiting.join()
 
 
@@ -72,7 +73,7 @@ def test_closing_lets_nobody_wait(slots: Slots) -> None:
     waiting = threading.Thread(target=slots.begin, args=("b", "small"))
     waiting.start()
     slots.close()
-    waiting.join(60)
+    waiting.join(LIMIT)
     assert first.stop.is_set()
     assert len(slots.running()) == 2
 
@@ -81,35 +82,69 @@ def test_what_somebody_else_has_begun_is_forgotten(slots: Slots) -> None:
     """As soon as its queue no longer has it."""
     slots.put("a", "small")
     slots.put("b", "other")
+    slots.put("c", "large", is_ours=True)
     slots.forget(lambda _: iter(["b"]), seconds=60)
-    assert (slots.waits("small"), slots.waits("other")) == (True, True)
+    assert room(slots) == (0, 1, 1)
     slots.forget(lambda _: iter(["b"]), seconds=-1)
-    assert (slots.waits("small"), slots.waits("other")) == (False, True)
+    assert room(slots) == (1, 2, 1)
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_a_bell_ends_a_long_wait(at_once: bool) -> None:
-    """At once, or after a moment if something is awaited."""
-    bell = Bell(lambda: True)
-    done = threading.Event()
-
-    def wait() -> None:
-        bell.wait(3600)
-        done.set()
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    bell.ring(at_once=at_once)
-    assert done.wait(60)
-    waiting.join()
-    assert not bell.is_set()
+def test_queued_work_begins_where_nothing_of_ours_is_about_to(slots: Slots) -> None:
+    """What any process may begin keeps room, but no slot."""
+    slots.put("a", "small")
+    assert (slots.room("small"), slots.free("small")) == (0, 1)
+    slots.put("b", "small", is_ours=True)
+    assert (slots.room("small"), slots.free("small")) == (0, 0)
 
 
-def test_a_stopped_bell_stays_so() -> None:
-    """Whoever waits is told to end."""
-    bell = Bell(lambda: False)
-    bell.stop()
-    assert (bell.wait(3600), bell.wait(3600), bell.is_set()) == (True, True, True)
+def test_a_thread_whose_work_is_done_does_the_next() -> None:
+    """New ones are made only while all others are busy."""
+    threads = Threads()
+    names: list[str] = []
+    done = threading.Semaphore(0)
+
+    def work() -> None:
+        names.append(threading.current_thread().ident.__repr__())
+        done.release()
+
+    for _ in range(3):
+        threads.begin(work)
+        assert done.acquire(timeout=LIMIT)
+        while not threads._idle:
+            time.sleep(0.001)
+    assert len(set(names)) == 1
+    threads.stop()
+
+
+def test_as_many_threads_as_there_is_work() -> None:
+    """Nothing waits for other work to end."""
+    threads = Threads()
+    together = threading.Barrier(4)
+
+    def meet() -> None:
+        together.wait(LIMIT)
+
+    for _ in range(3):
+        threads.begin(meet)
+    together.wait(LIMIT)
+    threads.stop()
+
+
+def test_a_ring_ends_a_long_pause() -> None:
+    """Work that was queued begins at once; an error does not end the thread."""
+    looks = threading.Semaphore(0)
+
+    def look() -> None:
+        looks.release()
+        raise OSError("the database is away")
+
+    dispatcher = Dispatcher(look, lambda: 3600)
+    dispatcher.start()
+    assert looks.acquire(timeout=LIMIT)
+    dispatcher.ring()
+    assert looks.acquire(timeout=LIMIT)
+    dispatcher.stop()
+    assert not looks.acquire(blocking=False)
 
 
 def test_a_queue_at_rest_begins_nothing_until_its_time_has_come(slots: Slots) -> None:

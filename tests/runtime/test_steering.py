@@ -14,6 +14,7 @@ from accordance.work import plan_life
 from accordance.work.amending import amend_plan
 from accordance.work.amendment_checks import AmendmentRequest
 from accordance.work.taking import NoTaskReason
+from tests.limits import LIMIT
 from tests.messages import PLAN, small_plan
 from tests.runtime.stage import Stage, said
 
@@ -43,7 +44,7 @@ def test_a_cancelled_plan_stops_its_attempts(on: Stage) -> None:
 
     def run(attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:
         plan_life.cancel(on.ledger, attempt.plan_id, by="test")
-        assert stop.wait(60)
+        assert stop.wait(LIMIT)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     on.brings(small_plan())
@@ -65,7 +66,7 @@ def test_an_attempt_at_an_amended_task_is_stopped_and_begins_anew(on: Stage) -> 
         is_first = attempt.task_id == "a" and attempt.number == 1
         if is_first and attempt.kind == "action":
             amend_plan(on.ledger, PLAN, request, by="test")
-            assert stop.wait(60)
+            assert stop.wait(LIMIT)
             stopped.append(attempt.task_id)
             return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
         return said(attempt)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dbos import DBOS
 from sqlalchemy import text
 
 from accordance.domain.faults import Fault
@@ -21,7 +20,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict, NoExecutor
 from accordance.executors.protocol import RunOutcome
-from accordance.runtime.ports import LOCAL, TaskAttempt
+from accordance.runtime.ports import LOCAL, VERSION, AttemptSteps, TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.runtime.workers import Heart, only_one, worker_name, working_on
 from accordance.store.opening import make_engine
@@ -30,6 +29,7 @@ from accordance.work.run_log import PROMPTED
 from accordance.work.taking import NoTaskReason, Taken, take_next
 from tests.acceptance.cli import accordance, interruptible
 from tests.ledger.project import product
+from tests.limits import LIMIT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said, stage
 
@@ -64,7 +64,7 @@ def add_worker(
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for what other processes do; the limit only keeps a test from hanging."""
-    end = time.monotonic() + 100
+    end = time.monotonic() + LIMIT
     while not holds():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
@@ -99,7 +99,7 @@ def test_a_heart_beats_and_leaves_nothing_behind(on_postgresql: Stage) -> None:
         return said(one)
 
     assert on.runner(run, worker_id="w-1").until_it_rests() is NoTaskReason.FINISHED
-    assert seen == [{"w-1": "1"}] * 4
+    assert seen == [{"w-1": VERSION}] * 4
     assert workers(on) == {}
 
 
@@ -115,23 +115,22 @@ def test_workers_of_other_versions_are_told_of(on_postgresql: Stage) -> None:
 
 
 def test_what_a_dead_worker_had_is_taken_over(on_postgresql: Stage) -> None:
-    """It is forgotten only when nothing of it is left; the private function of DBOS this rests on is still there."""
+    """It is forgotten, and what it had begun is done by the next."""
     on = on_postgresql.brings(ONE)
     begun, let_go = threading.Event(), threading.Event()
 
     def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
-        let_go.wait(60)
+        let_go.wait(LIMIT)
         return said(one)
 
     lost = on.runner(hang, worker_id="lost", stop_seconds=0.1, beat_seconds=60)
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     lost.stop()
     working.join()
-    assert (lost.is_clean, workers(on)) == (False, {"lost": "1"})
-    assert callable(DBOS._recover_pending_workflows)
+    assert (lost.is_clean, workers(on)) == (False, {"lost": VERSION})
     next_one = on.runner(worker_id="next", beat_seconds=0.05)
     assert next_one.until_it_rests() is NoTaskReason.FINISHED
     let_go.set()
@@ -147,7 +146,7 @@ def leave_behind(on: Stage, queue: str) -> None:
 
     def hang(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         begun.set()
-        let_go.wait(60)
+        let_go.wait(LIMIT)
         return said(one)
 
     lost = on.runner(
@@ -159,7 +158,7 @@ def leave_behind(on: Stage, queue: str) -> None:
     )
     working = threading.Thread(target=lost.until_it_rests)
     working.start()
-    assert begun.wait(60)
+    assert begun.wait(LIMIT)
     lost.stop()
     working.join()
     let_go.set()
@@ -205,13 +204,13 @@ def test_an_attempt_in_a_queue_that_somebody_has_is_left_to_them(
     running = threading.Thread(target=runner.until_it_rests)
     running.start()
     for _ in range(3):
-        assert looked.acquire(timeout=60)
+        assert looked.acquire(timeout=LIMIT)
     assert on.states()["a"] == "IN_PROGRESS"
     with on.ledger.engine.begin() as connection:
         connection.execute(
             text("DELETE FROM accordance_workers WHERE executor_id = 'living'")
         )
-    running.join(60)
+    running.join(LIMIT)
     assert on.states()["a"] == "DONE"
 
 
@@ -235,7 +234,7 @@ def test_others_are_given_time_for_what_nobody_here_can_do(
     until(lambda: runner._rests_since is not None)
     assert isinstance(take_next(on.ledger, [], holder="living"), Taken)
     submit(on.ledger, on.home, json.dumps(product("a")).encode())
-    running.join(60)
+    running.join(LIMIT)
     assert resting == [NoTaskReason.FINISHED]
 
 
@@ -253,7 +252,7 @@ def test_a_heart_survives_a_database_that_is_away(on_postgresql: Stage) -> None:
             )
         )
         connection.execute(text("DELETE FROM accordance_workers"))
-    until(lambda: workers(on_postgresql) == {"w-1": "1"})
+    until(lambda: workers(on_postgresql) == {"w-1": VERSION})
     heart.stop()
     assert workers(on_postgresql) == {}
 
@@ -281,18 +280,16 @@ def test_a_worker_beats_before_it_takes_anything(
 ) -> None:
     """So that a kill at any point leaves nothing behind that no list names."""
     seen: list[dict[str, str]] = []
-    launch = DBOS.launch
+    runner = on_postgresql.brings(ONE).runner(worker_id="w-1")
+    start = runner.engine.start
 
-    def look() -> None:
+    def look(steps: AttemptSteps) -> None:
         seen.append(workers(on_postgresql))
-        launch()
+        start(steps)
 
-    monkeypatch.setattr(DBOS, "launch", look)
-    assert (
-        on_postgresql.brings(ONE).runner(worker_id="w-1").until_it_rests()
-        is NoTaskReason.FINISHED
-    )
-    assert seen == [{"w-1": "1"}]
+    monkeypatch.setattr(runner.engine, "start", look)
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
+    assert seen == [{"w-1": VERSION}]
 
 
 # -- the command line
@@ -330,7 +327,7 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     ("number", "words", "code"),
     [
         (signal.SIGINT, ("run",), 130),
-        (signal.SIGTERM, ("worker", "--concurrency", "2"), 0),
+        (signal.SIGTERM, ("worker", "--concurrency", "2", "--drain-seconds", "1"), 0),
     ],
     ids=["Ctrl-C and a run", "SIGTERM and a worker"],
 )
@@ -352,7 +349,7 @@ def test_a_signal_hands_back_what_runs(
     look = stage(place, tmp_path)
     until(lambda: begun(look, "a"))  # only taken up, others could begin it
     os.kill(worker.pid, number)
-    _, said_last = worker.communicate(timeout=100)
+    _, said_last = worker.communicate(timeout=LIMIT)
     assert (worker.returncode, "stopping: running attempts are ended" in said_last) == (
         code,
         True,
@@ -362,6 +359,63 @@ def test_a_signal_hands_back_what_runs(
         0,
     )
     look.ledger.close()
+
+
+def test_a_worker_is_listed_shown_and_drained(
+    tmp_path: Path, postgresql_url: str
+) -> None:
+    """By anybody who has the ledger; it ends with 0, and its task is ready again."""
+    place = ("--ledger", postgresql_url)
+    project(tmp_path, *place)
+    worker = started(tmp_path, "worker", "--drain-seconds", "1", *place)
+    look = stage(postgresql_url, tmp_path)
+    until(lambda: begun(look, "a"))
+
+    listed = accordance("worker", "list", "--json", *place, cwd=tmp_path)
+    (seen,) = json.loads(listed.out)["workers"]
+    assert (seen["state"], seen["running"], seen["version"]) == ("alive", 1, VERSION)
+    shown = accordance("worker", "show", seen["worker_id"], *place, cwd=tmp_path)
+    assert "  a  action 1  " in shown.out
+    told = accordance("worker", "drain", seen["worker_id"], *place, cwd=tmp_path)
+    assert told.out == f"{seen['worker_id']} drains: 1 of its attempts may still end\n"
+
+    _, said_last = worker.communicate(timeout=100)
+    assert worker.returncode == 0, said_last
+    assert look.states()["a"] == "READY"
+    look.ledger.close()
+    empty = accordance("worker", "list", *place, cwd=tmp_path)
+    assert empty.out == "no worker has a heartbeat here\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("worker", "drain", "nobody"), 5, "no worker 'nobody'"),
+        (("worker", "show", "nobody"), 5, "no worker 'nobody'"),
+        (("worker", "drain"), 2, "NAME"),
+        (("worker", "--drain-seconds", "0"), 2, "0 is not in the range"),
+        (("worker", "--label", "gpu"), 5, "unknown label 'gpu'"),
+        (("worker", "--label", ""), 5, "unknown label ''"),
+    ],
+)
+def test_what_workers_refuse(
+    tmp_path: Path, postgresql_url: str, words: tuple[str, ...], code: int, says: str
+) -> None:
+    """In one line, with the way out."""
+    project(tmp_path, "--ledger", postgresql_url)
+    refused = accordance(*words, "--ledger", postgresql_url, cwd=tmp_path)
+    assert (refused.code, says in refused.err) == (code, True), refused.err
+
+
+@pytest.mark.parametrize("words", [("list",), ("show", "w"), ("drain", "w")])
+def test_workers_are_of_a_shared_ledger(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """On SQLite there is nobody to list."""
+    project(tmp_path)
+    refused = accordance("worker", *words, cwd=tmp_path)
+    assert (refused.code, "workers need a PostgreSQL ledger" in refused.err) == (
+        2,
+        True,
+    )
 
 
 def test_a_worker_needs_postgresql(tmp_path: Path) -> None:
@@ -382,7 +436,7 @@ def test_a_stopped_run_is_no_failure(on: Stage) -> None:
         if one.kind == "action":
             return said(one)
         runner.stop()
-        assert stop.wait(60)
+        assert stop.wait(LIMIT)
         return RunOutcome(fault=Fault.STOPPED, text="it was stopped")
 
     runner = on.runner(run)

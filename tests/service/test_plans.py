@@ -12,7 +12,7 @@ from accordance import Accepted, Rejected
 from accordance.errors import InvalidFuses, LedgerDamaged, NotFound
 from accordance.service import drawings, plan_intake, plans
 from accordance.service.project import Project
-from tests.messages import PLAN, Message, plan, requirement, small_plan
+from tests.messages import PLAN, Message, edge, node, plan, requirement, small_plan
 from tests.reviews import plan_review
 from tests.service.conftest import brings
 
@@ -41,6 +41,24 @@ def test_checking_leaves_the_collector_as_it_was(empty: Project) -> None:
     brings(empty, small_plan())
     plan_intake.check_plan(b"hello")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("tags", "warned"),
+    [
+        pytest.param(["code"], ["$.nodes[1].colour"], id="a change"),
+        pytest.param([], ["$.nodes[1].colour", "$.nodes[1].task"], id="no change"),
+    ],
+)
+def test_the_key_of_a_change_is_no_surprise(tags: list[str], warned: list[str]) -> None:
+    """The contract of plans does not name it, but accordance reads it."""
+    extras = {"task": {"goal": "round"}, "colour": "blue"}
+    change = {**node("a", tags=tags), **extras}
+    message = plan([node("root", "GOAL"), change], [edge("root", "a")])
+    accepted = plan_intake.check_plan(encoded(message))
+    assert isinstance(accepted, Accepted)
+    assert sorted(notice.path for notice in accepted.warnings) == warned
+    assert accepted.total_warnings == len(warned)
 
 
 def test_a_preview_keeps_nothing(empty: Project) -> None:
@@ -109,6 +127,21 @@ def test_a_drawing(project: Project) -> None:
     assert (nodes["a"].state, nodes["b"].state) == ("READY", "PENDING")
     assert nodes["b"].prerequisites == ("a",)
     assert nodes["root"].parts == ("a", "b")
+
+
+def test_a_drawing_of_a_plan_that_has_not_begun() -> None:
+    """The second of two alternatives waits; it has not been given up."""
+    nodes = [node("root", "GOAL"), node("a"), node("b")]
+    edges = [
+        edge("root", "a"),
+        edge("root", "b"),
+        edge("root", "a", "ALTERNATIVE", group_id="way"),
+        edge("root", "b", "ALTERNATIVE", group_id="way"),
+    ]
+    accepted = plan_intake.check_plan(encoded(plan(nodes, edges)))
+    assert isinstance(accepted, Accepted)
+    drawing = drawings.draw_new_plan(accepted.value)
+    assert drawing.states == {"root": "PENDING", "a": "READY", "b": "PENDING"}
 
 
 def test_a_goal_is_named_by_its_id_or_title(project: Project) -> None:

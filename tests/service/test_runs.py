@@ -8,7 +8,13 @@ from accordance.errors import Conflict, NoExecutor
 from accordance.service import runs
 from accordance.service.project import Project
 from accordance.service.prompts import NoSuchCall, task_prompt
-from accordance.service.runs import NotShared, RunOptions, prepare_run, prepare_worker
+from accordance.service.runs import (
+    NotShared,
+    RunOptions,
+    WorkerOptions,
+    prepare_run,
+    prepare_worker,
+)
 from accordance.service.views.runs import AttemptView
 from tests.acceptance.test_run import AGENT, HONEST
 
@@ -86,9 +92,7 @@ def test_a_worker_needs_a_shared_ledger(project: Project) -> None:
     ):
         prepare_worker(
             project,
-            None,
-            concurrency=None,
-            isolation=None,
+            WorkerOptions(),
             listener=lambda _: None,
             warn=quiet,
         )

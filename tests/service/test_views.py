@@ -61,7 +61,7 @@ def test_commands_without_a_ledger_load_no_service(arguments: list[str]) -> None
     """Whoever only checks and judges pays for no views, no SQLAlchemy and no engine."""
     probe = (
         f"import sys; from accordance.cli.main import run; run({arguments!r}); "
-        "print([name for name in ('accordance.service', 'sqlalchemy', 'dbos') if name in sys.modules], file=sys.stderr)"
+        "print([name for name in ('accordance.service', 'sqlalchemy', 'accordance.runtime') if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True

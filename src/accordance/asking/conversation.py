@@ -1,4 +1,4 @@
-"""A conversation with a model about one message: question, reply, feedback.
+"""A conversation with a model about a message: question, reply, feedback.
 
 Nothing here talks to a model. `ask` and its siblings do, and hand over the replies. So
 the rules of the loop are written once, whether a reply comes whole or in pieces, to a
@@ -66,7 +66,8 @@ class Answer(Generic[M]):
     @property
     def spending(self) -> Spending:
         """What all attempts cost together; a call of unknown cost counts as 0."""
-        return total(attempt.reply.spending or Spending() for attempt in self.attempts)
+        replies = [attempt.reply for attempt in self.attempts]
+        return total(reply.spending or Spending() for reply in replies)
 
 
 @dataclass(slots=True)

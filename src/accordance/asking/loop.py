@@ -53,7 +53,7 @@ def ask(
     """Ask until an answer honours the contract, at most `attempts` times.
 
     `model` is a callable that takes the messages and returns a text (or a `Reply` with
-    its cost), a pydantic-ai model, or the name of one ("openai:gpt-5"). Each refused
+    its cost), a pydantic-ai model, or a model's name ("openai:gpt-5"). Each refused
     answer is sent back with all its violations. Raises NotAccepted, with all attempts,
     when none was accepted; what the model itself raises passes through.
     """

@@ -99,7 +99,9 @@ async def stream_async(
 
 
 def _model(model: Model[Any] | str) -> Model[Any]:
-    return infer_model(model) if isinstance(model, str) else model
+    if isinstance(model, str):
+        return infer_model(model)
+    return model
 
 
 def _translated(messages: Sequence[Message]) -> list[ModelMessage]:
@@ -116,7 +118,7 @@ def _message(role: str, content: str) -> ModelMessage:
 
 
 def _parameters(model: Model[Any], contract: Contract[Any]) -> ModelRequestParameters:
-    """Return the parameters of a call: the schema, where the provider takes one."""
+    """Return the parameters of a call: the schema, where the provider takes it."""
     if not model.profile.get("supports_json_schema_output"):
         return ModelRequestParameters()
 

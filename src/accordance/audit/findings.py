@@ -9,6 +9,8 @@ from typing import Final
 from accordance.domain.chain import EMPTY, Head
 from accordance.domain.tombstones import Tombstone
 from accordance.errors import (
+    BlobChanged,
+    BlobMissing,
     IllegalTransition,
     InvalidFuses,
     InvalidRubric,
@@ -57,7 +59,7 @@ class AuditFindings:
 
     @property
     def holds(self) -> bool:
-        """Whether the audit found nothing wrong."""
+        """Whether nothing is wrong."""
         return not (self.integrity or self.completeness)
 
     def broken(self, finding: str) -> None:
@@ -79,12 +81,35 @@ def fetch(
 
     try:
         content = tx.blob(sha256)
-    except NotFound:
+    except (NotFound, BlobMissing):
         findings.missing(f"{label} {sha256[:12]} is missing")
         return None
+    except BlobChanged:
+        content = b""
 
     if hashlib.sha256(content).hexdigest() != sha256:
         findings.broken(f"{label} {sha256[:12]} is not what was kept")
         return None
 
     return content
+
+
+def check_blob(
+    tx: Transaction, sha256: str, label: str, findings: AuditFindings
+) -> bool:
+    """Check that a blob is there and unchanged, in bounded memory."""
+    findings.blobs += 1
+    digest = hashlib.sha256()
+    try:
+        for chunk in tx.blob_chunks(sha256):
+            digest.update(chunk)
+    except (NotFound, BlobMissing):
+        findings.missing(f"{label} (blob {sha256[:12]}) is missing")
+        return False
+    except BlobChanged:
+        digest = hashlib.sha256()
+
+    if digest.hexdigest() != sha256:
+        findings.broken(f"{label} (blob {sha256[:12]}) is not what was kept")
+        return False
+    return True

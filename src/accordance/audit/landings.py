@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from accordance.audit.findings import UNREADABLE, AuditFindings
 from accordance.domain.chain import Payload
@@ -46,7 +46,8 @@ def verify_landings(
 
     for rebase in rebases:
         _verify_new_base(tx, rebase, announced.get(rebase.message_id), findings)
-    for message_id in announced.keys() - {rebase.message_id for rebase in rebases}:
+    known = {rebase.message_id for rebase in rebases}
+    for message_id in announced.keys() - known:
         findings.missing(f"message {message_id[:_ID_LENGTH]}, a new base, is missing")
 
 
@@ -58,16 +59,29 @@ def _wrong_heads(
     tx: Transaction, plan: PlanRecord, rebases: list[MessageRecord]
 ) -> Iterator[str]:
     """The changes and new bases that were put on something else than the head."""
-    moves = [*landed_changes(tx, plan.plan_id), *rebases]
+    messages = [*landed_changes(tx, plan.plan_id), *rebases]
     head: str | None = None
-    for message in sorted(moves, key=lambda move: move.seq):
-        case: Mapping[str, Any] = message.case
-        is_rebase = message.kind == REBASE
-        began = case["old_head"] if is_rebase else case["base"]
-        is_known = is_rebase or _WITH_HEADS in case
-        if is_known and head not in (None, began):
+    for message in sorted(messages, key=lambda message: message.seq):
+        move = _head_move(message)
+        if move.must_fit and head not in (None, move.before):
             yield f"{_label(message)}: it did not land on the head of the plan"
-        head = case["head"] if is_rebase else case["commit"]
+        head = move.after
+
+
+class _HeadMove(NamedTuple):
+    """How a change or a new base moved the head of its plan."""
+
+    before: str
+    after: str
+    must_fit: bool
+    """Whether it had to begin at the head."""
+
+
+def _head_move(message: MessageRecord) -> _HeadMove:
+    case: Mapping[str, Any] = message.case
+    if message.kind == REBASE:
+        return _HeadMove(case["old_head"], case["head"], must_fit=True)
+    return _HeadMove(case["base"], case["commit"], must_fit=_WITH_HEADS in case)
 
 
 def _wrong_rebase(tx: Transaction, message: MessageRecord) -> Iterator[str]:
@@ -88,14 +102,16 @@ def _wrong_rebase(tx: Transaction, message: MessageRecord) -> Iterator[str]:
         yield "the change that it was rebased from was never good"
 
     approval = case.get(APPROVAL)
-    if approval is not None and not _is_same_product(tx, message, approval["product"]):
+    if approval is None:
+        return
+    if not _is_same_product(tx, message, approval["product"]):
         yield "its approval is of another change"
 
 
 def _is_same_product(tx: Transaction, message: MessageRecord, approved: str) -> bool:
     """Whether a rebased change has the content that was approved.
 
-    One that was overtaken again has no product; its own rebase is compared then.
+    A change that was overtaken again has no product; its own rebase is compared then.
     """
     products = tx.find(ArtifactRecord, task_id=message.subject, attempt=message.attempt)
     if not products:
@@ -121,16 +137,25 @@ def _verify_new_base(
         report = json.loads(tx.blob(rebase.sha256))
         commits = [row[2] for row in case["changes"]]
         replayed = [row[2] for row in report["replayed"]]
+        heads = [*commits[-1:], *case.get("foreign", ())]
+        old_heads = [*replayed[-1:], *report.get("replayed_foreign", ())]
         failed = [run for run in report["tests"] if run["exit_code"] != 0]
     except (*UNREADABLE, NotFound):
         findings.broken(f"{label}: its report cannot be read")
         return
 
-    if any(event.get(key) != value for key, value in case.items()):
+    if not _agrees(event, case):
         findings.broken(f"{label}: its event names another base")
-    if any(report.get(key) != value for key, value in case.items()):
+    if not _agrees(report, case):
         findings.broken(f"{label}: its report names another base")
-    if failed or len(replayed) != len(commits) or commits[-1:] != [case["head"]]:
+
+    is_complete = len(replayed) == len(commits)
+    if failed or not is_complete or case["head"] not in heads:
         findings.broken(f"{label}: the new head does not follow from its report")
-    if replayed[-1:] != [case["old_head"]]:
+    if case["old_head"] not in old_heads:
         findings.broken(f"{label}: it does not replay what the plan had come to")
+
+
+def _agrees(document: Mapping[str, Any], case: Mapping[str, Any]) -> bool:
+    """Whether a document says the same as a case, in every key of the case."""
+    return all(document.get(key) == value for key, value in case.items())

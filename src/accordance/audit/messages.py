@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.audit.kept_evidence import evidence_below
 from accordance.audit.replaying import Revisions
 from accordance.changes.settling import verdict_again
 from accordance.contracts.contract import Contract
@@ -21,7 +22,6 @@ from accordance.domain.records import (
     VerdictRecord,
 )
 from accordance.errors import InvalidAgents, NotFound
-from accordance.judging.rejudging import is_bundle
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_tasks
 from accordance.work.contracts_for import ACTIONS, contract_under
@@ -230,11 +230,13 @@ def verify_changes(
 
     for message_id, message in judged.items():
         event = announced.get(message_id)
-        bundle_root = _evidence_root(message, event, root, findings)
-        if bundle_root is not None:
-            verdict = verdicts.get(message_id)
-            met = revisions.at(message.seq, plan)
-            _rejudge_change(tx, met, bundle_root, message, verdict, findings)
+        if not _is_named(message, event, findings):
+            continue
+        with evidence_below(tx, root, message, _label(message), findings) as below:
+            if below is not None:
+                verdict = verdicts.get(message_id)
+                met = revisions.at(message.seq, plan)
+                _rejudge_change(tx, met, below, message, verdict, findings)
 
     for message_id in announced.keys() - judged.keys():
         findings.missing(
@@ -242,29 +244,21 @@ def verify_changes(
         )
 
 
-def _evidence_root(
-    message: MessageRecord,
-    event: Payload | None,
-    root: Path | None,
-    findings: AuditFindings,
-) -> Path | None:
-    """The project folder, if the evidence of a change lies there as its event says."""
+def _is_named(
+    message: MessageRecord, event: Payload | None, findings: AuditFindings
+) -> bool:
+    """Whether the evidence of a change is the one that its event names."""
     label = _label(message)
     if event is None:
         findings.missing(f"{label}: the event that names its evidence is missing")
-        return None
+        return False
 
     named = [event.get(key) for key in _EVIDENCE_KEYS]
     stored = [message.case.get(key) for key in _EVIDENCE_KEYS]
     if named != stored:
         findings.broken(f"{label}: its evidence is not the one its event names")
-        return None
-
-    bundle = event["bundle"]
-    if root is None or not is_bundle(root / str(bundle)):
-        findings.missing(f"{label}: the evidence in {bundle} is not there")
-        return None
-    return root
+        return False
+    return True
 
 
 def _rejudge_change(
@@ -307,7 +301,7 @@ def verify_verdicts(
     hashes: Mapping[int, str],
     findings: AuditFindings,
 ) -> None:
-    """Check that every verdict is the announced one and names a head of the chain."""
+    """Check that every verdict is as announced and names a head of the chain."""
     known = set()
     for verdict in tx.find(VerdictRecord, plan_id=plan.plan_id):
         findings.verdicts += 1

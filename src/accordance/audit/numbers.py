@@ -22,14 +22,16 @@ _NAMED: Final = 3  # wrong numbers that are named; the others follow from them
 
 
 def verify_number(entry: ChainEntry, findings: AuditFindings) -> None:
-    """Hold the number of an event against the one before it in its chain."""
+    """Hold the number of an event against that of the event before it in its chain."""
     if not isinstance(entry.number, int):
         findings.broken(f"event {entry.seq} ({entry.kind}) has no number")
         return
-    if findings.numbers and entry.number <= findings.numbers[-1]:
+
+    previous = findings.numbers[-1] if findings.numbers else 0
+    if findings.numbers and entry.number <= previous:
         findings.broken(
             f"event {entry.seq} ({entry.kind}): its number {entry.number} is not behind"
-            f" {findings.numbers[-1]}, that of the event before it"
+            f" {previous}, that of the event before it"
         )
     findings.numbers.append(entry.number)
 
@@ -89,6 +91,7 @@ def _highest_question_number(tx: Transaction) -> int:
     place = names.index("number")
     highest = 0
     for values in tx.stored(QUESTIONS):
-        if isinstance(values[place], int):
-            highest = max(highest, values[place])
+        number = values[place]
+        if isinstance(number, int):
+            highest = max(highest, number)
     return highest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -17,6 +17,7 @@ from accordance.domain.amending import Amendment, amended
 from accordance.domain.amendment import difference
 from accordance.domain.chain import ChainEntry
 from accordance.domain.lifecycle import Event, State, Waiting
+from accordance.domain.node_progress import NodeProgress
 from accordance.domain.plan import plan_graph
 from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.domain.progress import NodeMove, PlanInMemory, begin
@@ -71,6 +72,11 @@ class PlanReplay:
         elif entry.kind == LEFT_ALONE:
             self._check_in_work(self._plan, entry)
 
+    def state_of(self, task_id: str) -> State | None:
+        """Return the state to which the events so far lead a task."""
+        progress = self._plan.at.get(task_id) if self._plan else None
+        return progress.state if progress else None
+
     def _read_rules(self, entry: ChainEntry) -> None:
         revision = whole_number(entry.payload.get("revision"))
         rules = cast("dict[str, Any]", entry.payload.get("rules"))
@@ -124,7 +130,7 @@ class PlanReplay:
         missing = cast("dict[str, int]", entry.payload.get("missing_inputs"))
         self._document = new
         self._plan, moves = amended(amendment, missing)
-        self._due.extend(move for move in moves if move.event is not None)
+        self._expect(moves)
         self._rows.amend(new, changes, entry)
 
     def _apply(self, plan: PlanInMemory, entry: ChainEntry) -> None:
@@ -143,19 +149,20 @@ class PlanReplay:
         if entry.kind in _MOVES:
             first, *moves = moves
             self._compare(entry, first)
-        self._due.extend(move for move in moves if move.event is not None)
+        self._expect(moves)
+
+    def _expect(self, moves: Iterable[NodeMove]) -> None:
+        """Make due what follows; a move without an event leaves no trace."""
+        for move in moves:
+            if move.event is not None:
+                self._due.append(move)
 
     def _check_in_work(self, plan: PlanInMemory, entry: ChainEntry) -> None:
         """Check that an attempt left to another engine version had not ended."""
         progress = plan.at.get(entry.task_id or "")
         attempt = entry.payload.get("attempt")
 
-        is_in_work = (
-            progress is not None
-            and progress.state in _IN_WORK
-            and progress.standing.counters.attempts == attempt
-        )
-        if not is_in_work:
+        if progress is None or not _is_in_work(progress, attempt):
             self._findings.broken(
                 f"event {entry.seq}: attempt {attempt} of task {entry.task_id}"
                 " was not in work"
@@ -222,6 +229,11 @@ class PlanReplay:
         lost = len(plan.at) - tasks
         if lost:
             self._findings.missing(f"{lost} tasks are missing")
+
+
+def _is_in_work(progress: NodeProgress, attempt: object) -> bool:
+    is_its_attempt = progress.standing.counters.attempts == attempt
+    return is_its_attempt and progress.state in _IN_WORK
 
 
 def _apply_again(

@@ -1,4 +1,4 @@
-"""Comparing every row with the events: sealed by one, or following from the plan."""
+"""Comparing every row with the events: sealed by an event, or following from the plan."""
 
 from __future__ import annotations
 

@@ -13,7 +13,12 @@ from typing import Final
 
 from accordance.audit.causes import GOING_ON, verify_causes
 from accordance.audit.chains import compare_head, linked_entries, reason_of
-from accordance.audit.findings import UNREADABLE, AuditFindings, fetch
+from accordance.audit.findings import (
+    UNREADABLE,
+    AuditFindings,
+    check_blob,
+    fetch,
+)
 from accordance.audit.kept_blobs import NamedBlobs
 from accordance.audit.landings import verify_landings
 from accordance.audit.messages import (
@@ -25,6 +30,7 @@ from accordance.audit.messages import (
 from accordance.audit.numbers import verify_numbers
 from accordance.audit.plan_states import PlanStates
 from accordance.audit.replaying import AttemptContracts, PlanReplay
+from accordance.audit.reservations import Reservations
 from accordance.audit.rows import Rows, planned_tables, unplanned_tables
 from accordance.changes.plan_rebasing import REBASED
 from accordance.changes.settling import JUDGED
@@ -41,7 +47,7 @@ _ANNOUNCING: Final = ("MESSAGE", "MESSAGE_REFUSED", "VERDICT", JUDGED, REBASED)
 
 
 def verify_ledger(tx: Transaction, root: Path | None = None) -> list[AuditFindings]:
-    """Recompute everything: one set of findings per plan, and a last one for the rest.
+    """Recompute everything: return findings for each plan, and last for the rest.
 
     The rest is what belongs to no plan: the ledger's own chain and the blobs.
     """
@@ -131,7 +137,7 @@ def verify_plan(
 
 
 class _PlanAudit:
-    """The audit of one plan: its chain is read once, then its records are compared."""
+    """The audit of a plan: its chain is read once, then its records are compared."""
 
     def __init__(self, tx: Transaction, plan_id: str) -> None:
         self.findings = AuditFindings(plan_id)
@@ -140,6 +146,7 @@ class _PlanAudit:
         self._rows = Rows(self.findings)
         self._replay = PlanReplay(tx, self.findings, self._rows)
         self._states = PlanStates(self.findings)
+        self._reservations = Reservations(self.findings, self._replay)
         self._blobs = NamedBlobs(tx, self.findings)
         self._contracts = AttemptContracts()
         self._hashes: dict[int, str] = {}
@@ -162,6 +169,7 @@ class _PlanAudit:
         try:
             self._replay.see(entry)
             self._states.see(entry)
+            self._reservations.see(entry)
             self._blobs.see(entry)
             self._contracts.see(entry)
         except UNREADABLE:
@@ -192,6 +200,9 @@ class _PlanAudit:
 
         with _readable("tasks", findings):
             self._replay.compare(plan)
+
+        with _readable("reservations", findings):
+            self._reservations.compare(tx, plan)
 
         with _readable("messages", findings):
             announced = self._announced["MESSAGE"] | self._announced["MESSAGE_REFUSED"]
@@ -230,6 +241,7 @@ def _verify_products(
     tx: Transaction, plan: PlanRecord, findings: AuditFindings
 ) -> None:
     for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):
-        fetch(tx, artifact.sha256, f"the artifact {artifact.file_name}", findings)
+        label = f"task {artifact.task_id}: the artifact {artifact.file_name}"
+        check_blob(tx, artifact.sha256, label, findings)
     for review in tx.find(ReviewRecord, plan_id=plan.plan_id):
         fetch(tx, review.document, "the review", findings)

@@ -1,7 +1,7 @@
 """An attempt to change a repository: a clone, an agent in it, a verdict, a commit.
 
     [workspace]
-    repo = "."        # the repository, relative to the project folder
+    repo = "."        # a path, relative to the project folder, or the URL of a remote
     base = "main"     # what the first change of a plan builds on; HEAD by default
 
 Every change is judged on exactly the tree it lands on: a good change whose plan has
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,10 @@ from typing import Final, NamedTuple, TypeAlias
 from accordance.changes.commission import Commission, patch_to_begin_with
 from accordance.changes.concluding import AttemptJudge
 from accordance.changes.kept_work import keep_work, recall_work
+from accordance.changes.project_repository import repository_of
 from accordance.changes.provisional import ProvisionalJudge
 from accordance.changes.rebasing import RebaseAttempt
+from accordance.changes.remote_faults import outcome_of_remote
 from accordance.changes.repository_watch import RepositoryWatch, breaches_in
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Accepted
@@ -48,21 +51,25 @@ from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
 from accordance.store.ledger import Transaction
 from accordance.work.landing import landing_of
 from accordance.work.plan_head import head_of, replaced_heads
-from accordance.workspace.branch import Branch, apply_patch, branch_name
-from accordance.workspace.clone import clone, discard
+from accordance.workspace.branch import Branch, apply_patch
+from accordance.workspace.clone import Workspace, clone, discard
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import (
     EnvironmentBroken,
+    ForeignPush,
     IsolationUnavailable,
+    RemoteUnavailable,
     WorkspaceError,
 )
 from accordance.workspace.evidence import evidence_folder
-from accordance.workspace.git import resolve
 from accordance.workspace.isolation import Room
 from accordance.workspace.leaving import tree_left
 from accordance.workspace.leftovers import restore_leftovers
+from accordance.workspace.plan_repository import PlanRepository
+from accordance.workspace.remote_branch import RemoteBranch
+from accordance.workspace.repository_cache import RepositoryCache
 from accordance.workspace.runnable import why_not_runnable
 
 __all__ = [
@@ -89,6 +96,8 @@ class Workshop:
     base: str
     isolation: str | None = None
     """Isolation of tests, where a person asks for another than the settings do."""
+    cache: RepositoryCache | None = None
+    """What this machine has of a repository that lives on a remote."""
 
     def commission(
         self, tx: Transaction, task: TaskRecord, change: bytes
@@ -147,13 +156,20 @@ class Workshop:
             return not_isolated(error)
         except EnvironmentBroken as error:
             return RunOutcome(fault=Fault.ENVIRONMENT, text=str(error))
+        except (RemoteUnavailable, ForeignPush) as error:
+            return outcome_of_remote(error)
         except (AccordanceError, OSError) as error:
             unprepared = RunOutcome(fault=Fault.UNPREPARED, text=str(error))
             return no_space(error) or unprepared
 
+    @property
+    def source(self) -> PlanRepository:
+        """The repository, with its remote, if it has one."""
+        return PlanRepository(self.repository, self.base, self.cache)
+
     def branch(self, plan_id: str, replaced: tuple[str, ...] = ()) -> Branch:
         """Return the branch of a plan; `replaced` are heads it had on another base."""
-        return Branch(self.repository, branch_name(plan_id), replaced)
+        return self.source.branch(plan_id, replaced)
 
     def publish(
         self, plan_id: str, head: str, replaced: tuple[str, ...] = ()
@@ -166,12 +182,22 @@ class Workshop:
             return str(error)
         return None
 
+    def forget(self, plan_id: str) -> None:
+        """Delete what a remote keeps of a plan beside its branch, if it can be reached.
+
+        What no name leads to, git removes some day.
+        """
+        branch = self.branch(plan_id)
+        if isinstance(branch, RemoteBranch):
+            with suppress(WorkspaceError, OSError):
+                self.source.refresh()
+                branch.forget_all()
+
 
 def workshop_of(home: Home, isolation: str | None = None) -> Workshop:
     """Return the workshop of a project, by `[workspace]`. Raises InvalidSettings."""
-    workspace = home.settings().workspace
-    repository = (home.root / workspace.repo).resolve()
-    return Workshop(home, repository, workspace.base, isolation)
+    source = repository_of(home)
+    return Workshop(home, source.place, source.base, isolation, source.cache)
 
 
 class FinishedWork(NamedTuple):
@@ -213,6 +239,8 @@ class CodingAttempt:
                 return work.produced
             try:
                 return self._judged(work)
+            except RemoteUnavailable as error:
+                return outcome_of_remote(error, work.produced)
             except (AccordanceError, OSError) as error:
                 # the work was done, and paid for
                 text = f"the change could not be judged: {error}"
@@ -319,8 +347,9 @@ class CodingAttempt:
 
     def base(self) -> str:
         """Return the commit that the change is made on. Raises WorkspaceError."""
+        self.shop.source.refresh()
         self._check_branch()
-        return self.job.head or resolve(self.shop.repository, self.shop.base)
+        return self.job.head or self.shop.source.base_commit()
 
     def _check_branch(self) -> None:
         """Check that the plan's branch is as the ledger knows it.
@@ -334,7 +363,9 @@ class CodingAttempt:
         tip = branch.tip
         if tip is None:
             return
-        if head is None or not branch.comes_before(tip, head):
+        if head is not None and not branch.comes_before(tip, head):
+            raise ForeignPush(branch.name, tip)
+        if head is None:
             raise WorkspaceError(
                 f"the branch {branch.name} exists, but this ledger did not make it;"
                 " rename or delete it, then answer"
@@ -342,22 +373,27 @@ class CodingAttempt:
 
     def fresh_tree(self, place: Path, base: str) -> AttemptTree:
         """Make a fresh clone; what this run has left there is thrown away."""
-        if place.exists():
-            discard(place)
-
-        sight = self._sight
-        workspace = clone(
-            self.shop.repository,
-            place,
-            base=base,
-            readable=sight.readable,
-            folders=sight.folders,
-        )
+        workspace = self.shop.source.read(partial(self._cloned, place, base))
         return AttemptTree(
             workspace=workspace,
             before=base_snapshot(workspace),
             private=place / "private",
             appears_at=self.shop.repository,
+        )
+
+    def _cloned(self, place: Path, base: str) -> Workspace:
+        if place.exists():
+            discard(place)
+        if self.shop.cache is not None:
+            self.shop.cache.must_have(base)
+
+        sight = self._sight
+        return clone(
+            self.shop.repository,
+            place,
+            base=base,
+            readable=sight.readable,
+            folders=sight.folders,
         )
 
     def check_preflight(self, tree: AttemptTree) -> None:

@@ -12,6 +12,7 @@ from accordance.domain.usage import Budget
 from accordance.judging.task_input import TaskRequest
 from accordance.project.policy import JudgingPolicy
 from accordance.store.ledger import Transaction
+from accordance.work.kept_evidence import kept_file
 from accordance.work.landing import Landing, last_change
 from accordance.workspace.branch import Branch
 
@@ -24,6 +25,7 @@ _OUT_OF_BOUNDS: Final = frozenset(
     )
 )
 """After these the next attempt starts afresh; otherwise where the last one stopped."""
+_PATCH: Final = "patch.diff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,5 +56,8 @@ def patch_to_begin_with(tx: Transaction, root: Path, task: TaskRecord) -> bytes:
     last = last_change(tx, task)
     if last is None or last.answer.get("reason_code") in _OUT_OF_BOUNDS:
         return b""
-    patch = root / str(last.case["bundle"]) / "patch.diff"
+    kept = kept_file(tx, task.task_id, str(last.case["manifest"]), _PATCH)
+    if kept is not None:
+        return kept
+    patch = root / str(last.case["bundle"]) / _PATCH
     return patch.read_bytes() if patch.is_file() else b""

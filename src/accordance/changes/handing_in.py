@@ -36,6 +36,7 @@ from accordance.work.intake import (
     refuse,
     repeated_answer,
 )
+from accordance.work.kept_evidence import JudgedRun, keep_evidence
 from accordance.work.lease_times import later
 from accordance.work.lent_clones import Loan, loan_under_way
 from accordance.work.receipts import Receipt
@@ -150,6 +151,12 @@ class ChangeHandIn:
     def _settle(self, shop: Workshop, loan: Loan, job: Commission) -> Receipt:
         raw, change = self._conclude(shop, loan, job)
         document = change.to_json()
+        self.ledger.stage(raw)
+        with self.ledger.read() as tx:
+            plan_id = tx.task(self.task_id).plan_id
+        run = JudgedRun(plan_id=plan_id, task_id=self.task_id, attempt=loan.attempt)
+        evidence = self.home.root / (change.written or change.bundle)
+        keep_evidence(self.ledger, evidence, run)
         with self.ledger.write() as tx:
             receipt = change_in(
                 tx, self.home, raw, self.task_id, loan.attempt, document

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from accordance.domain.faults import Fault
 from accordance.domain.left_out import LeftOut
+from accordance.domain.spending import Spending
 from accordance.executors.protocol import Memory, Observation, RunOutcome
 from accordance.judging.judge import AttemptTree
-from accordance.work.run_log import spending_of
+from accordance.work.run_log import IS_COUNTED, spending_of
 from accordance.workspace.leftovers import Leftovers, leftovers_in
 
 _QUESTION: Final = "work"
@@ -64,6 +65,8 @@ def recall_work(memory: Memory) -> KeptWork | None:
     left_out = tuple(_left_out(item) for item in document.get("left_out", ()))
     left = Leftovers(document["base"], patch, document["tree"], folders, left_out)
     produced = _produced(document["produced"], document["raw"])
+    if document.get(IS_COUNTED):
+        produced = replace(produced, spending=Spending())
     return KeptWork(produced, left)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from accordance.changes.attempt import workshop_of
+from accordance.changes.keeping import with_kept_evidence
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
 from accordance.domain.faults import Fault
@@ -23,6 +24,7 @@ from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.work.coding_tasks import EXTERNAL
 from accordance.work.faults import fail_in
+from accordance.work.kept_evidence import JudgedRun
 from accordance.work.landing import landing_of
 from accordance.work.parallel_changes import ChangeBounds
 from accordance.work.receipts import Receipt
@@ -77,8 +79,10 @@ def is_landing(ledger: Ledger, taken: Taken) -> bool:
 
 def settle_landing(ledger: Ledger, home: Home, taken: Taken) -> Receipt:
     """Apply a good change to the plan's new head, and let the verdict take effect."""
-    produced = _rebased(ledger, home, taken)
     task_id, attempt = taken.task.task_id, taken.attempt
+    run = JudgedRun(plan_id=taken.task.plan_id, task_id=task_id, attempt=attempt)
+    produced = _rebased(ledger, home, taken)
+    produced = with_kept_evidence(ledger, home.root, run, produced)
     with ledger.write() as tx:
         tx.lock(taken.task.plan_id)
         if produced.raw is None or produced.judged is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from accordance.changes.attempt import CodingAttempt, Workshop, workshop_of
 from accordance.changes.commission import Commission
+from accordance.changes.remote_faults import outcome_of_remote
 from accordance.contracts.catalogue.action import ACTION
 from accordance.domain.case import tests_of
 from accordance.domain.executor_specs import ExternalSpec
@@ -29,7 +30,11 @@ from accordance.work.sweeping import kept_from_sweeping
 from accordance.work.taking import Taken
 from accordance.workspace.branch import apply_patch, conflicts
 from accordance.workspace.clone import discard
-from accordance.workspace.errors import EnvironmentBroken
+from accordance.workspace.errors import (
+    EnvironmentBroken,
+    ForeignPush,
+    RemoteUnavailable,
+)
 from accordance.workspace.evidence import evidence_folder
 
 
@@ -55,15 +60,23 @@ def assignment_with_clone(
     except (LedgerError, Conflict):
         raise  # they say nothing about the task
     except (AccordanceError, OSError) as error:
-        is_environment = isinstance(error, EnvironmentBroken)
-        fault = Fault.ENVIRONMENT if is_environment else Fault.UNPREPARED
-        report = report_of(fault, str(error))
+        report = _report_of(error)
         with ledger.write() as tx:
             fail_in(tx, taken.task.task_id, taken.attempt, report)
         return None
 
     document = {**document, **_about_clone(home, job, loan)}
     return with_conflict(document, loan.conflicts)
+
+
+def _report_of(error: AccordanceError | OSError) -> dict[str, Any]:
+    """The report of a change that could not be begun."""
+    if isinstance(error, RemoteUnavailable | ForeignPush):
+        outcome = outcome_of_remote(error)
+        return outcome.to_json()
+    is_environment = isinstance(error, EnvironmentBroken)
+    fault = Fault.ENVIRONMENT if is_environment else Fault.UNPREPARED
+    return report_of(fault, str(error))
 
 
 def commission_for(tx: Transaction, shop: Workshop, task: TaskRecord) -> Commission:

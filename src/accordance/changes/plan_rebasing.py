@@ -6,6 +6,9 @@
 
 Nothing is moved unless everything fits. Attempts under way land on the new head later,
 like any change that the plan has overtaken.
+
+What others have pushed to the plan's own branch is taken in by the same path. Where it
+lies on top of the plan's changes, nothing is replayed: it is only tested.
 """
 
 from __future__ import annotations
@@ -55,36 +58,51 @@ class HeadRun(NamedTuple):
     log_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class CommitsOfPlan:
+    """What lies between the base and the head of a plan."""
+
+    base: str
+    head: str
+    changes: tuple[LandedChange, ...]
+    foreign: tuple[str, ...] = ()  # commits of others among them, once taken in
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebasedPlan:
     """The changes of a plan on its new base, tested; nothing is moved yet."""
 
     base: MovedBase
-    before: tuple[LandedChange, ...]
-    after: tuple[LandedChange, ...]
+    before: CommitsOfPlan
+    after: CommitsOfPlan
     tests: tuple[HeadRun, ...]
 
     @property
     def head(self) -> str:
         """The new head."""
-        return self.after[-1].commit
+        return self.after.head
 
     def case(self) -> JsonObject:
         """What the ledger keeps of it, and goes by."""
-        return {
+        case: JsonObject = {
             "name": self.base.name,
             "old_base": self.base.before,
-            "base": self.base.now,
+            "base": self.after.base,
             "old_head": self.base.head,
             "head": self.head,
-            "changes": [list(change) for change in self.after],
+            "changes": [list(change) for change in self.after.changes],
         }
+        if self.after.foreign:
+            case["foreign"] = list(self.after.foreign)
+        return case
 
     def report(self) -> bytes:
         """All of it, as the message that is kept."""
-        replayed = [list(change) for change in self.before]
+        replayed = [list(change) for change in self.before.changes]
         tests = [test._asdict() for test in self.tests]
         document = {**self.case(), "replayed": replayed, "tests": tests}
+        if self.before.foreign:
+            document["replayed_foreign"] = list(self.before.foreign)
         return canonical(document).encode()
 
 
@@ -100,12 +118,17 @@ class PlanRebase:
     def prepare(self) -> RebasedPlan:
         """Replay the changes and test them. Raises NotRebased, WorkspaceError."""
         with self.ledger.read() as tx:
-            before = tuple(changes_below_head(tx, self.plan_id))
-        after = self._replayed(before)
-        head = after[-1].commit
+            changes = tuple(changes_below_head(tx, self.plan_id))
+        self._branch.must_have(self.base.head)
+        before = self._commits(self.base.before, self.base.head, changes)
+        if self._is_on_top():
+            after = self._commits(self._new_base(), self.base.now, changes)
+        else:
+            after = self._replayed(before)
+        head = after.head
         self._branch.keep(head, _NEW_HEAD)  # git throws nothing away meanwhile
         try:
-            tests = self._test_all(after, head)
+            tests = self._test_all(after.changes, head)
         except BaseException:
             self._branch.forget(head, _NEW_HEAD)
             raise
@@ -125,21 +148,70 @@ class PlanRebase:
                 runs += self._tested(change.task_id, head)
         return runs
 
-    def _replayed(self, before: tuple[LandedChange, ...]) -> tuple[LandedChange, ...]:
-        commits = [change.commit for change in before]
-        replayed = replay(self.shop.repository, commits, self.base.now)
+    def _commits(
+        self, base: str, head: str, changes: tuple[LandedChange, ...]
+    ) -> CommitsOfPlan:
+        own = {change.commit for change in changes}
+        between = self._branch.commits_since(base, head)
+        foreign = [commit for commit in between if commit not in own]
+        return CommitsOfPlan(base, head, changes, tuple(foreign))
+
+    def _is_on_top(self) -> bool:
+        """Whether others have only added to what the plan has come to."""
+        base = self.base
+        return base.is_foreign and self._branch.contains(base.now, base.head)
+
+    def _new_base(self) -> str:
+        """The commit that the plan lies on after it has taken the new one in.
+
+        Commits of others on the plan's own branch become part of the plan: a later
+        rebase replays them, too.
+        """
+        now = self.base.now
+        if not self.base.is_foreign:
+            return now
+        for commit in (self.shop.source.base_commit(), self.base.before):
+            if self._branch.contains(now, commit):
+                return commit
+        return now
+
+    def _replayed(self, before: CommitsOfPlan) -> CommitsOfPlan:
+        """Put everything between the old base and head on top of the new base.
+
+        What others have left of it on the plan's own branch stays where it is.
+        """
+        shop, onto = self.shop, self.base.now
+        commits = self._branch.commits_since(before.base, before.head)
+        staying: dict[str, str] = {}
+        if self.base.is_foreign:
+            staying = {
+                commit: commit
+                for commit in commits
+                if self._branch.contains(onto, commit)
+            }
+        commits = [commit for commit in commits if commit not in staying]
+        replayed = shop.source.read(lambda: replay(shop.repository, commits, onto))
         if isinstance(replayed, ReplayConflict):
-            conflicting = before[commits.index(replayed.commit)]
             raise NotRebased(
-                f"the change of {self._label(conflicting.task_id)} does not apply to"
-                f" {self.base.name} at {self.base.now[:SHORT_ID]}:"
+                f"{self._commit_label(before, replayed.commit)} does not apply to"
+                f" {self.base.name} at {onto[:SHORT_ID]}:"
                 f" {listed(list(replayed.files))}; nothing was moved",
                 way_out="resolve it on that branch, or go on with the old base",
             )
-        return tuple(
-            change._replace(commit=commit)
-            for change, commit in zip(before, replayed, strict=True)
-        )
+        new = staying | dict(zip(commits, replayed, strict=True))
+        head = replayed[-1]
+        changes = [
+            # a change that a merge of others brought lies below that merge
+            change._replace(commit=new.get(change.commit, head))
+            for change in before.changes
+        ]
+        return self._commits(self._new_base(), head, tuple(changes))
+
+    def _commit_label(self, before: CommitsOfPlan, commit: str) -> str:
+        for change in before.changes:
+            if change.commit == commit:
+                return f"the change of {self._label(change.task_id)}"
+        return f"the commit {commit[:SHORT_ID]}"
 
     def _tested(self, task_id: str, head: str) -> list[HeadRun]:
         """Run the tests of a task on the new head. Raises NotRebased."""

@@ -45,8 +45,7 @@ class RebaseAttempt:
         """
         started = time.monotonic()
         head = self.attempt.base()
-        repository = self.attempt.shop.repository
-        rebased = rebase(repository, self.landing.commit, head)
+        rebased = self._applied_to(head)
         if isinstance(rebased, RebaseConflict):
             return self._conflict(rebased)
 
@@ -59,6 +58,12 @@ class RebaseAttempt:
             seen=(seen,),
             duration_ms=int((time.monotonic() - started) * 1000),
         )
+
+    def _applied_to(self, head: str) -> Rebased | RebaseConflict:
+        """Apply the change, which another machine may have judged, to the head."""
+        shop, commit = self.attempt.shop, self.landing.commit
+        self.attempt.job.branch.must_have(commit)
+        return shop.source.read(lambda: rebase(shop.repository, commit, head))
 
     def _conflict(self, conflict: RebaseConflict) -> RunOutcome:
         files = listed(list(conflict.files))

@@ -39,6 +39,7 @@ from accordance.work.intake import (
     refuse,
     settle,
 )
+from accordance.work.kept_evidence import evidence_of, kept_file
 from accordance.work.landing import (
     APPROVAL,
     Approval,
@@ -55,6 +56,7 @@ from accordance.workspace.errors import BundleBroken
 
 JUDGED: Final = "JUDGED"
 """The event that names the evidence of a change."""
+_PATCH: Final = "patch.diff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +164,26 @@ def _standing_approval(
         return None
 
     approved = tx.blob(approval.product)
-    is_same = has_same_content(approved, _patch_of(home, change))
+    is_same = has_same_content(approved, _patch_of(tx, home, arrived, change))
     return approval if is_same else None
 
 
-def _patch_of(home: Home, change: JudgedChange) -> bytes:
-    """The patch of a change whose evidence may not have its name yet."""
-    written = home.root / (change.written or change.bundle)
-    folder = written if written.is_dir() else home.root / change.bundle
-    return (folder / "patch.diff").read_bytes()
+def _patch_of(
+    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange
+) -> bytes:
+    """The patch of a change whose evidence may not have its name yet.
+
+    The ledger has it; so has the machine that judged it. Raises BundleBroken.
+    """
+    task_id = arrived.task.task_id
+    kept = kept_file(tx, task_id, change.manifest, _PATCH)
+    if kept is not None:
+        return kept
+    for name in (change.written, change.bundle):
+        patch = home.root / str(name) / _PATCH
+        if name is not None and patch.is_file():
+            return patch.read_bytes()
+    raise _not_here(change)
 
 
 def _take_effect(
@@ -183,7 +196,7 @@ def _take_effect(
     """Name the evidence, keep the patch, and move the task."""
     task_id, ruling = arrived.task.task_id, message.ruling
     where = change.where()
-    _name_evidence(home.root, change)
+    _name_evidence(tx, home.root, arrived, change)
     payload = {"message": arrived.message_id, **where}
     tx.record(arrived.plan.plan_id, JUDGED, task_id, payload)
 
@@ -229,12 +242,16 @@ def _complete_checks(
             tx.happen(check_id, Event.COMPLETED, why=why)
 
 
-def _name_evidence(root: Path, change: JudgedChange) -> None:
+def _name_evidence(
+    tx: Transaction, root: Path, arrived: ArrivedMessage, change: JudgedChange
+) -> None:
     """Give the evidence of a change that counts its name.
 
     Several runs of an attempt may have been judged: by a worker that was thought dead,
     or in a run that was cut off. Which of them counts is known here, where the plan is
     locked. Evidence that has the name already was left by another run, and is kept.
+    Evidence that another machine has collected is in the ledger, and is fetched when
+    it is needed.
 
     Raises BundleBroken if the evidence is gone.
     """
@@ -245,13 +262,19 @@ def _name_evidence(root: Path, change: JudgedChange) -> None:
     if _has_evidence(bundle, change):
         return  # it was named before a kill, or in a transaction that was rolled back
     if not _has_evidence(written, change):
-        raise BundleBroken(
-            f"the evidence of the change is not in {change.written}:"
-            " it cannot be settled here"
-        )
+        if evidence_of(tx, arrived.task.task_id, change.manifest) is None:
+            raise _not_here(change)
+        return
     if bundle.exists():
         bundle.rename(_place_aside(bundle))
     written.rename(bundle)
+
+
+def _not_here(change: JudgedChange) -> BundleBroken:
+    return BundleBroken(
+        f"the evidence of the change is not in {change.written}:"
+        " it cannot be settled here"
+    )
 
 
 def _place_aside(bundle: Path) -> Path:
@@ -274,7 +297,7 @@ def _keep_patch(
     summary = None
     if isinstance(message.result, Accepted):
         summary = message.result.value.summary
-    patch = (home.root / change.bundle / "patch.diff").read_bytes()
+    patch = _patch_of(tx, home, arrived, change)
     product = Product("change", "diff", patch, summary)
     return store_product(tx, home, arrived.task, product)
 

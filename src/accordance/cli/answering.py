@@ -1,4 +1,4 @@
-"""Answering questions: what a person has written, a menu, one answer or many."""
+"""Answering questions: what a person has written, a menu, a single answer or many."""
 
 from __future__ import annotations
 
@@ -132,8 +132,9 @@ def _print_answered(answered: AnsweredView, asked: AskedView, as_json: bool) -> 
         print_json(answered.to_json())
         return
     subject = answered.task_id or answered.plan_id
-    title = f" ({asked.task_title})" if asked.task_title else ""
-    print_line(f"answered; {subject}{title} is {answered.state}")
+    if asked.task_title:
+        subject += f" ({asked.task_title})"
+    print_line(f"answered; {subject} is {answered.state}")
 
 
 def _can_ask(as_json: bool) -> bool:

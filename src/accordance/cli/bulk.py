@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
@@ -17,14 +17,19 @@ from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.listing import ListQuery
-    from accordance.service.views.bulk import BulkPreviewView, BulkResultView
+    from accordance.service.views.bulk import (
+        BulkDoneView,
+        BulkItemView,
+        BulkPreviewView,
+        BulkResultView,
+    )
 
 _SHOWN: Final = 20  # things that a preview names
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Which things a command acts on, where it is not a single one."""
+    """Which things a command acts on, where there are several."""
 
     wanted: str = ""
     dry_run: bool = False
@@ -116,16 +121,12 @@ def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
     if as_json:
         print_json(preview.to_json())
         return
-    for item in preview.items[:_SHOWN]:
-        print_line(f"  {item.id}  {item.state:<14}  {item.title}")
-    others = len(preview.items) - _SHOWN
-    if others > 0:
-        print_line(f"  and {others} more")
+    _print_items(preview.items)
     print_line(f"would {verb} {len(preview.items)}{_left_out(preview)}")
 
 
 def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
-    """Let a person confirm. Raises Failure if nobody can, or they do not."""
+    """Let a person confirm. Raises Failure if there is no person, or they refuse."""
     if as_json or not is_on_terminal():
         raise Failure(
             f"this would {verb} {len(preview.items)}; nothing was changed;"
@@ -137,14 +138,18 @@ def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
 
 
 def _tell(result: BulkResultView, verb: str) -> None:
-    for item in result.done[:_SHOWN]:
-        print_line(f"  {item.id}  {item.state:<14}  {item.title}")
-    others = len(result.done) - _SHOWN
-    if others > 0:
-        print_line(f"  and {others} more")
+    _print_items(result.done)
     for skipped in result.skipped[:_SHOWN]:
         print_line(f"  left out: {skipped.id}  {skipped.title}: {skipped.why}")
     line = f"{verb}: {len(result.done)} done"
     if result.skipped:
         line += f", {len(result.skipped)} left out"
     print_line(line)
+
+
+def _print_items(items: Sequence[BulkItemView | BulkDoneView]) -> None:
+    for item in items[:_SHOWN]:
+        print_line(f"  {item.id}  {item.state:<14}  {item.title}")
+    further = len(items) - _SHOWN
+    if further > 0:
+        print_line(f"  and {further} more")

@@ -13,8 +13,6 @@ from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
 from accordance.cli.schema import complete_contract
 from accordance.contracts.context import NO_CONTEXT, Context
-from accordance.contracts.context_file import read_context
-from accordance.contracts.tolerant import read_tolerant
 
 
 @click.command(name="check")
@@ -66,7 +64,7 @@ def command(
 ) -> int:
     """Check messages in FILEs (- is standard input) against their contract.
 
-    Exit code 0: all are accepted; 1: at least one is rejected; 5: a file or contract
+    Exit code 0: all are accepted; 1: any is rejected; 5: a file or contract
     does not exist; 2: any other error.
     """
     if contract and scope:
@@ -79,6 +77,8 @@ def command(
 
     context = NO_CONTEXT
     if context_file:
+        from accordance.contracts.context_file import read_context
+
         context = read_context(read_bounded(context_file))
 
     unreadable: list[Failure] = []
@@ -98,8 +98,12 @@ def _check_all(
     tolerant: bool,
     unreadable: list[Failure],
 ) -> Iterator[Checked]:
-    """Check each file. One that cannot be read is reported, and the next is checked."""
-    reader = read_tolerant if tolerant else None
+    """Check each file. If a file cannot be read, report it and check the next."""
+    reader = None
+    if tolerant:
+        from accordance.contracts.tolerant import read_tolerant
+
+        reader = read_tolerant
     for file in files:
         try:
             raw = read_bounded(file)

@@ -20,7 +20,7 @@ class Checked:
 
     @property
     def findings(self) -> tuple[Violation | Notice, ...]:
-        """The violations of a rejected message, the warnings of an accepted one."""
+        """The violations of a rejected message, the warnings of an accepted message."""
         if isinstance(self.result, Rejected):
             return self.result.violations
         return self.result.warnings

@@ -74,7 +74,7 @@ def _writing(default_file: str) -> Callable[[Callable[..., int]], Callable[..., 
 def github(agents: tuple[str, ...], tasks: str, output: str, force: bool) -> int:
     """Write a GitHub workflow that judges every pull request of an agent.
 
-    Versions are pinned: accordance to this one, actions to a commit. Make the job
+    Versions are pinned: accordance to this version, actions to a commit. Make the job
     `judge` a required check afterwards.
     """
     return _write("github", agents, tasks, output, force=force)

@@ -11,7 +11,7 @@ from accordance.api import contract_summary, registry
 from accordance.cli.exits import Exit
 from accordance.cli.schema import complete_contract
 from accordance.cli.showing import as_json_text, print_line
-from accordance.contracts.comparing import Difference, compare, fields_of
+from accordance.contracts.comparing import ContractChange, compare, fields_of
 from accordance.contracts.contract import Contract
 from accordance.contracts.describing import alias_rows, rule_text
 
@@ -47,8 +47,8 @@ def show(name: str, as_json: bool) -> None:
         click.echo(as_json_text(_details(contract)))
         return
 
+    from accordance.cli.contract_page import contract_page
     from accordance.cli.pages import print_page
-    from accordance.cli.text import contract_page
 
     print_page(contract_page(contract))
 
@@ -78,7 +78,7 @@ def diff(old: str, new: str, as_json: bool) -> int:
     return Exit.REJECTED if is_breaking else Exit.OK
 
 
-def _print_changes(changes: Sequence[Difference]) -> None:
+def _print_changes(changes: Sequence[ContractChange]) -> None:
     for change in changes:
         weight = "breaking" if change.breaking else "ok"
         print_line(f"{weight:<8}  {change.path}  {change.change}")

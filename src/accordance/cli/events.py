@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from accordance.service.events import EventReader
     from accordance.service.views.events import EventPageView, EventView
 
-_WAIT_SECONDS = 1.0  # then it is seen that nobody reads any more
+_WAIT_SECONDS = 1.0  # then it is seen that the reader has gone
 
 
 @click.command(name="events")
@@ -64,10 +64,10 @@ def command(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Show the events of all plans, or of one, in sentences, in the order of their commits.
+    """Show the events of all plans, or of a plan, in sentences, in the order of their commits.
 
     The number in front counts the events of the whole ledger; --after goes on behind it. Numbers that are left out are
-    seals of rows: --all shows them. With --json one object per line; with --limit a last line has the `next` cursor.
+    seals of rows: --all shows them. With --json an object per line; with --limit a last line has the `next` cursor.
     """
     from accordance.service.event_stories import EventNarrator
     from accordance.service.events import EventReader, list_events

@@ -42,7 +42,7 @@ _LONGEST: Final = 1000  # characters of a line on standard error
 
 
 def shortened(text: str, length: int = 100) -> str:
-    """A text from outside; the middle of a long one is left out."""
+    """A text from outside; the middle of a long text is left out."""
     if len(text) <= length:
         return text
     half = length // 2

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
 import click
 
-from accordance.cli.showing import print_line
+from accordance.cli.showing import as_json_text, print_line
 from accordance.contracts.codes import PAGES, CodePage, explain
 from accordance.domain.fail_codes import FAIL_CODES, FailCode, fail_code
-from accordance.domain.vocabulary import WORDS, Word, meanings_of
+from accordance.domain.vocabulary import WORDS, VocabularyEntry, meanings_of
 from accordance.errors import UnknownCode
 
-Page: TypeAlias = CodePage | FailCode | Word
+Page: TypeAlias = CodePage | FailCode | VocabularyEntry
 
 _ALL: tuple[Page, ...] = (*PAGES, *FAIL_CODES, *WORDS)
 
@@ -37,13 +37,18 @@ def command(code: str | None, as_json: bool) -> None:
     pages = _ALL if code is None else _find(code)
     if as_json:
         rows = [_row(page) for page in pages]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        click.echo(as_json_text(rows))
     elif code is None:
-        width = max(len(_name(page)) for page in pages)
-        for page in pages:
-            print_line(f"{_name(page):<{width}}  {_title(page)}")
+        _print_list(pages)
     else:
         click.echo("\n\n".join(map(_page, pages)))
+
+
+def _print_list(pages: Sequence[Page]) -> None:
+    names = [_name(page) for page in pages]
+    width = max(map(len, names))
+    for name, page in zip(names, pages, strict=True):
+        print_line(f"{name:<{width}}  {_title(page)}")
 
 
 def _find(code: str) -> tuple[Page, ...]:
@@ -68,11 +73,11 @@ def _find(code: str) -> tuple[Page, ...]:
 
 
 def _name(page: Page) -> str:
-    return page.word if isinstance(page, Word) else page.code
+    return page.word if isinstance(page, VocabularyEntry) else page.code
 
 
 def _title(page: Page) -> str:
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return f"{page.kind}: {page.meaning}"
     return page.title if isinstance(page, CodePage) else page.trigger
 
@@ -80,13 +85,13 @@ def _title(page: Page) -> str:
 def _row(page: Page) -> dict[str, str]:
     if isinstance(page, CodePage):
         return asdict(page)
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return {"code": page.word, "kind": page.kind, "meaning": page.meaning}
     return {**page._asdict(), "kind": "fail"}
 
 
 def _page(page: Page) -> str:
-    if isinstance(page, Word):
+    if isinstance(page, VocabularyEntry):
         return f"{page.word} ({page.kind}): {page.meaning}"
     if isinstance(page, FailCode):
         head = f"{page.code} (fail code, {page.severity}, a matter of the {page.owner})"

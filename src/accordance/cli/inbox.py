@@ -58,7 +58,7 @@ def list_questions(
 ) -> int:
     """List the open questions, the oldest first. Exit code 3 if there are any.
 
-    Tasks that wait for the same cause are one question, unless --each is given.
+    Tasks that wait for the same cause share a question, unless --each is given.
 
     With --json: the `items`, and the `next` cursor.
     """
@@ -158,7 +158,7 @@ def answer(
 ) -> int:
     """Answer a QUESTION of `inbox list`: its number, its id, or the title of its task.
 
-    ANSWER is one of the words that `inbox list` shows (retry, approve, give-up ...), or
+    ANSWER is a word that `inbox list` shows (retry, approve, give-up ...), or
     a text for the next attempt. Without it, a menu is shown on a terminal. Questions
     that wait for the same cause are answered together, after a preview.
 

@@ -143,7 +143,7 @@ def exit_code(judgement: Judgement) -> Exit:
 
 
 def _document(file: str) -> Path | bytes:
-    """A file to read, or the content of one that can only be read once."""
+    """A file to read, or the content of a pipe, which can only be read once."""
     if file == "-" or is_stream(file):
         return read_bounded(file)
     return Path(file)

@@ -169,7 +169,7 @@ def _on_terminal(judgement: Judgement) -> str:
 
 
 def append_step_summary(judgement: Judgement, task_file: str) -> None:
-    """Add the judgement to the summary of a GitHub job, where there is one."""
+    """Add the judgement to the summary of a GitHub job, if this is a job."""
     from accordance.service.judgements import render
 
     append_to_step_summary(render(judgement, "markdown", task_file))

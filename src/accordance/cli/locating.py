@@ -26,15 +26,17 @@ def places(
     """
     findings = list(findings)
     names = _names_in_the_text(repairs)
-    written_paths = {
-        finding.path: _as_written(parse(finding.path), names) for finding in findings
-    }
+    written_paths = {}
+    for finding in findings:
+        path = parse(finding.path)
+        written_paths[finding.path] = _as_written(path, names)
 
     scanner = Scanner(wanted=_with_parents(written_paths.values()))
     scanner.feed(text)
     located = {}
-    for path, written in written_paths.items():
-        located[path] = _place(text, _nearest(written, scanner.places))
+    for finding_path, written in written_paths.items():
+        offset = _nearest(written, scanner.places)
+        located[finding_path] = _place(text, offset)
 
     for finding in findings:
         if isinstance(finding, Violation) and finding.offset is not None:
@@ -44,20 +46,30 @@ def places(
 
 def _with_parents(paths: Iterable[Path]) -> frozenset[Path]:
     """All paths and everything above them."""
-    return frozenset(path[:end] for path in paths for end in range(len(path) + 1))
+    complete = set()
+    for path in paths:
+        for end in range(len(path) + 1):
+            complete.add(path[:end])
+    return frozenset(complete)
 
 
 def _names_in_the_text(repairs: Iterable[Repair]) -> dict[Path, str]:
     """The keys that a repair renamed, with their names in the text."""
-    return {
-        (*parse(repair.path)[:-1], str(repair.after)): str(repair.before)
-        for repair in repairs
-        if repair.rule == "rename"
-    }
+    names = {}
+    for repair in repairs:
+        if repair.rule == "rename":
+            *parent, _ = parse(repair.path)
+            renamed = (*parent, str(repair.after))
+            names[renamed] = str(repair.before)
+    return names
 
 
 def _as_written(path: Path, names: dict[Path, str]) -> Path:
-    return tuple(names.get(path[: at + 1], step) for at, step in enumerate(path))
+    written = []
+    for number, step in enumerate(path, start=1):
+        so_far = path[:number]
+        written.append(names.get(so_far, step))
+    return tuple(written)
 
 
 def _nearest(path: Path, offsets: dict[Path, int]) -> int:

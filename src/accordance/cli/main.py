@@ -63,6 +63,10 @@ COMMANDS = {
         "accordance.cli.render",
         "Show a judgement again, from its bundle of evidence.",
     ),
+    "blobs": (
+        "accordance.cli.blobs",
+        "Show, verify and tidy up the store of large blobs.",
+    ),
     "verify": (
         "accordance.cli.verify",
         "Recompute every decision of a ledger or a bundle.",
@@ -100,7 +104,6 @@ _EXTRAS = {
     "sqlalchemy": "runtime",
     "alembic": "runtime",
     "psycopg": "runtime",
-    "dbos": "runtime",
     "yaml": "runtime",
     "anyio": "mcp",
     "authlib": "server",
@@ -128,7 +131,7 @@ end: about 120,000 objects, so that it ends without a single collection.
 """
 
 
-class LazyGroup(click.Group):
+class CommandGroup(click.Group):
     """A group that knows the names and summaries of its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -165,7 +168,7 @@ class _UnknownCommand(UnknownName):
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="accordance")
@@ -179,8 +182,10 @@ def app() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line and exit. Every error is one line on standard error."""
+    """Run the command line and exit. Every error is a line on standard error."""
     gc.set_threshold(*_GC_THRESHOLDS)
+    # otherwise pydantic reads the entry points of every installed package
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     open_streams()
     try:
         with tidied_up():

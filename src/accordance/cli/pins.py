@@ -41,7 +41,7 @@ def command() -> None:
 def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool) -> int:
     """Show which pattern of the task's pins or its role decides about each PATH.
 
-    Exit code 1: at least one path is not allowed.
+    Exit code 1: a path is not allowed.
     """
     from accordance.domain.case import scope_of
     from accordance.judging.task_input import read_task

@@ -10,6 +10,7 @@ import click
 
 from accordance.cli.completing import complete_plan
 from accordance.cli.exits import Exit
+from accordance.cli.lazy_group import LazyGroup
 from accordance.cli.ledger_commands import (
     Where,
     json_option,
@@ -18,16 +19,6 @@ from accordance.cli.ledger_commands import (
     print_json,
 )
 from accordance.cli.list_options import list_options, tell_of_more
-from accordance.cli.plan_amend import amend
-from accordance.cli.plan_approval import approve, return_
-from accordance.cli.plan_convert import convert
-from accordance.cli.plan_graph import graph
-from accordance.cli.plan_import import import_
-from accordance.cli.plan_life import archive, cancel, delete, pause, resume
-from accordance.cli.plan_lint import lint
-from accordance.cli.plan_rebase import rebase
-from accordance.cli.planning import create
-from accordance.cli.prompts import plan_prompt
 from accordance.cli.reading import read_bounded
 from accordance.cli.receipts import exit_of, print_answer
 from accordance.cli.showing import print_line, tell_document
@@ -50,26 +41,30 @@ _PLAN_FIELDS = (
 )
 
 
-@click.group(name="plan")
+@click.group(name="plan", cls=LazyGroup)
 def command() -> None:
     """Import, approve, amend, pause, watch, draw, rebase and export plans."""
 
 
-command.add_command(import_)
-command.add_command(convert)
-command.add_command(lint)
-command.add_command(create)
-command.add_command(plan_prompt)
-command.add_command(graph)
-command.add_command(approve)
-command.add_command(return_)
-command.add_command(amend)
-command.add_command(pause)
-command.add_command(resume)
-command.add_command(cancel)
-command.add_command(archive)
-command.add_command(delete)
-command.add_command(rebase)
+for module, names in {
+    "plan_import": {"import": "import_"},
+    "plan_convert": {"convert": "convert"},
+    "plan_lint": {"lint": "lint"},
+    "planning": {"create": "create"},
+    "prompts": {"prompt": "plan_prompt"},
+    "plan_graph": {"graph": "graph"},
+    "plan_approval": {"approve": "approve", "return": "return_"},
+    "plan_amend": {"amend": "amend"},
+    "plan_life": {
+        "pause": "pause",
+        "resume": "resume",
+        "cancel": "cancel",
+        "archive": "archive",
+        "delete": "delete",
+    },
+    "plan_rebase": {"rebase": "rebase"},
+}.items():
+    command.defer(f"accordance.cli.{module}", names)
 
 
 @command.command(name="list")

@@ -64,7 +64,7 @@ def return_(
     by: str | None,
     as_json: bool,
 ) -> int:
-    """Return a plan that waits for its review: a better one has to be imported.
+    """Return a plan that waits for its review: a better plan has to be imported.
 
     PLAN is an id or its beginning; the newest plan unless given. On a terminal you are
     asked for the reasons that you do not give.

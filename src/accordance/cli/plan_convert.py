@@ -74,5 +74,5 @@ def _is_same_file(output: Path, file: str) -> bool:
     """Whether a plan would be written over itself, without its comments."""
     try:
         return output.samefile(file)
-    except OSError:  # one of them is not there, or its name is none
+    except OSError:  # a file is missing, or its name is no file name
         return False

@@ -120,7 +120,7 @@ def import_(
 
 
 def is_plan_file(source: str) -> bool:
-    """Whether a source is meant as a file, even one that is not there."""
+    """Whether a source is meant as a file, even if the file is not there."""
     return source == "-" or is_file(source) or format_of(source) is not None
 
 

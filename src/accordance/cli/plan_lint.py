@@ -22,7 +22,8 @@ from accordance.cli.plan_import import (
 )
 from accordance.cli.showing import print_line
 from accordance.contracts.violation import Rejected
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 if TYPE_CHECKING:
     from accordance.domain.short_plans.file_names import PlanFormat
@@ -42,7 +43,7 @@ def lint(
     """Say what will go wrong with a plan, and what it costs at most, before it runs.
 
     FILE is checked with the settings of the project; PLAN is a plan of the ledger, by
-    default the newest. Exit code 1: a task can never begin, or nobody does or reviews
+    default the newest. Exit code 1: a task can never begin, or has no executor or reviewer
     it. Warnings alone are exit code 0.
     """
     from accordance.project.home import find_home

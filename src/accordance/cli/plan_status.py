@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -46,6 +45,8 @@ def exit_of_status(status: PlanStatusView) -> int:
 
 def watch(project: Project, plan_id: str) -> PlanStatusView:
     """Show a plan, and again whenever something has happened, until it has ended."""
+    from rich.live import Live
+
     from accordance.service.plans import plan_status
 
     number = 0

@@ -111,7 +111,7 @@ def _print(planned: PlannedView) -> None:
 
 
 def _why_not(planned: PlannedView) -> str | None:
-    """Why there is no plan that may begin, or None if there is one."""
+    """Why there is no plan that may begin; None if a plan may."""
     run = planned.unanswered
     error = f"{run.code}: {run.text}" if run else None
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from accordance.cli.clock import now
+from accordance.cli.labelled import labelled, labelled_lines
 from accordance.cli.showing import print_line
 from accordance.domain.answering import QuestionReason
 from accordance.rendering.durations import ago
@@ -13,67 +15,82 @@ from accordance.rendering.durations import ago
 if TYPE_CHECKING:
     from accordance.service.views.questions import AskedView, ChoiceView
 
+_TYPED: Final = {"text": '"TEXT"', "file": "--file F"}
+"""How an answer that is no word is typed."""
+
 
 def print_question(question: AskedView) -> None:
     """Print a question, its possible answers, and the command that answers it."""
-    number = "" if question.number is None else f"#{question.number}  "
     title = question.task_title or "the plan as a whole"
-    print_line(f"{number}{title}  {question.kind}, {ago(question.since, now())}")
-    print_line(f"    plan      {question.plan_title}")
-    print_line(f"    why       {QuestionReason(question.reason_code, question.reason)}")
-    _print_documents(question)
-    if question.alike:
-        print_line(f"    tasks     {question.alike} more wait for the same")
+    if question.number is not None:
+        title = f"#{question.number}  {title}"
+    print_line(f"{title}  {question.kind}, {ago(question.since, now())}")
+    _print_indented(_reason_lines(question))
     if question.is_open:
-        _print_choices(question)
+        _print_indented(_choice_lines(question))
     else:
-        _print_answer(question)
+        _print_indented([_answer_line(question)])
 
 
 def print_ids(question: AskedView) -> None:
     """Print the ids of a question, its task and its plan."""
-    print_line(f"    question  {question.question_id}")
-    if question.task_id:
-        print_line(f"    task      {question.task_id}")
-    print_line(f"    plan id   {question.plan_id}")
-    print_line(f"    asked     {question.asked_at[:19]}Z")
+    rows = (
+        ("question", question.question_id),
+        ("task", question.task_id),
+        ("plan id", question.plan_id),
+        ("asked", f"{question.asked_at[:19]}Z"),
+    )
+    _print_indented(labelled_lines(rows))
 
 
-def _print_documents(question: AskedView) -> None:
+def _print_indented(lines: Iterable[str]) -> None:
+    for line in lines:
+        print_line(f"    {line}")
+
+
+def _reason_lines(question: AskedView) -> Iterator[str]:
+    """The plan, why it is asked, and what is needed."""
+    yield labelled("plan", question.plan_title)
+    yield labelled("why", QuestionReason(question.reason_code, question.reason))
     docs = question.details.get("required_docs")
-    for doc in docs if isinstance(docs, list) else ():
-        kinds = ", ".join(doc["accepted_types"]) or "any type"
-        place = doc["suggested_path"]
-        print_line(
-            f"    needs     {doc['name']} ({kinds}): {doc['description']};"
-            f" put it in {place}"
-        )
+    if isinstance(docs, list):
+        for doc in docs:
+            yield labelled("needs", _document_text(doc))
+    if question.alike:
+        yield labelled("tasks", f"{question.alike} more wait for the same")
 
 
-def _print_choices(question: AskedView) -> None:
+def _document_text(doc: Mapping[str, Any]) -> str:
+    kinds = ", ".join(doc["accepted_types"]) or "any type"
+    what = f"{doc['name']} ({kinds}): {doc['description']}"
+    return f"{what}; put it in {doc['suggested_path']}"
+
+
+def _choice_lines(question: AskedView) -> Iterator[str]:
     if question.mend:
-        print_line(
-            f"    mend      {question.mend}; the next `accordance run` goes on by itself"
+        yield labelled(
+            "mend", f"{question.mend}; the next `accordance run` goes on by itself"
         )
     if question.is_about_pins:
         words = ["plan", "amend", question.plan_id, "--task", question.task_id or ""]
         command = shlex.join(["accordance", *words])
-        print_line(f"    widen     {command} --allow PATH; then retry")
+        yield labelled("widen", f"{command} --allow PATH; then retry")
     for choice in question.choices:
-        print_line(f"    {_written(choice):<9} {choice.leads_to}")
-    print_line(f"    type      accordance inbox answer {question.name} ANSWER")
+        yield labelled(_written(choice), choice.leads_to)
+    yield labelled("type", f"accordance inbox answer {question.name} ANSWER")
 
 
 def _written(choice: ChoiceView) -> str:
     """A choice as it is typed."""
     if choice.options:
         return " | ".join(choice.options)
-    return {"text": '"TEXT"', "file": "--file F"}.get(choice.answer, choice.answer)
+    return _TYPED.get(choice.answer, choice.answer)
 
 
-def _print_answer(question: AskedView) -> None:
+def _answer_line(question: AskedView) -> str:
     answer = dict(question.answer or {})
     by = answer.pop("by", None)
-    said = ", ".join(f"{name}: {value}" for name, value in answer.items())
-    who = f"by {by}  " if by else ""
-    print_line(f"    answered  {who}{said}")
+    words = ", ".join(f"{name}: {value}" for name, value in answer.items())
+    if by:
+        words = f"by {by}  {words}"
+    return labelled("answered", words)

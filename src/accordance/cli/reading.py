@@ -45,7 +45,7 @@ def must_be_a_name(name: str) -> None:
 
 
 def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
-    """The bytes of a file; of a too large one, a byte more than the limit."""
+    """The bytes of a file; if it is too large, a byte more than the limit."""
     try:
         if file == "-":
             return _bounded(sys.stdin.buffer, limit)
@@ -74,7 +74,7 @@ def _read_file(file: str, limit: int) -> bytes:
 
 
 def _first_of_a_pipe(number: int) -> bytes:
-    """The first byte of a pipe, if there is one already.
+    """The first byte of a pipe, if it is there already.
 
     Raises TimeoutError if the pipe has no writer. A writer that has opened the pipe may
     take any time.

@@ -32,13 +32,7 @@ def print_answer(answer: AnswerView) -> None:
         print_error(answer.why or "")
         return
 
-    subject = answer.task_id or answer.plan_id
-    waiting = f", {answer.waiting}" if answer.waiting else ""
-    outcome = f"  {answer.outcome}" if answer.outcome else ""
-    again = "  (as before)" if answer.repeated else ""
-    state = f"{answer.state}{waiting}{outcome}"
-    print_line(f"{answer.status}  {subject} is {state}  {answer.reason_code}{again}")
-
+    print_line(_state_line(answer))
     for line in answer.messages:
         print_line(f"  {line}")
     if answer.artifact is not None:
@@ -49,3 +43,17 @@ def print_answer(answer: AnswerView) -> None:
         print_line(f"  the change is in the ledger, but {answer.not_published}")
     if answer.question is not None:
         print_line(f"  asked as {answer.question} (accordance inbox list)")
+
+
+def _state_line(answer: AnswerView) -> str:
+    """The subject of a message, and the state that the message led to."""
+    subject = answer.task_id or answer.plan_id
+    line = f"{answer.status}  {subject} is {answer.state}"
+    if answer.waiting:
+        line += f", {answer.waiting}"
+    if answer.outcome:
+        line += f"  {answer.outcome}"
+    line += f"  {answer.reason_code}"
+    if answer.repeated:
+        line += "  (as before)"
+    return line

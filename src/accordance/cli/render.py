@@ -36,17 +36,17 @@ def command(
     """Show a judgement again, in any format, from the BUNDLE that it has left.
 
     The verdict is recomputed from the facts in the bundle, and the bundle is verified
-    first: a changed one is refused. No repository is needed, and nothing is judged
+    first: a changed bundle is refused. No repository is needed, and nothing is judged
     anew: exit code 0 says that it was shown, not that the work is done.
     """
-    from accordance.service.bundles import is_bundle
+    from accordance.service.bundles import fetched
     from accordance.service.judgements import judgement_in
     from accordance.workspace.errors import BundleBroken
 
     must_be_a_name(bundle)
     outputs = outputs_of(formats, as_json=as_json)
     folder = Path(bundle)
-    if not is_bundle(folder):
+    if not fetched(folder):
         text = f"{bundle}: has no manifest.json, so it is not a bundle of evidence"
         raise Failure(text, Exit.NOT_FOUND)
     try:

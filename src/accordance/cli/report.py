@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from accordance.cli.check_output import print_results
 from accordance.cli.checked_file import Checked
 from accordance.contracts.codes import CODES
 from accordance.contracts.printable import printable, printable_lines
@@ -22,13 +23,11 @@ from accordance.rendering.annotations import github_annotation, sarif_document
 
 def as_text(results: Iterable[Checked]) -> bool:
     """For people."""
-    from accordance.cli.text import print_results
-
     return print_results(results)
 
 
 def as_json(results: Iterable[Checked]) -> bool:
-    """One JSON document."""
+    """A JSON document."""
     rows = [_row(checked) for checked in results]
     accepted = sum(1 for row in rows if row["accepted"])
     rejected = len(rows) - accepted
@@ -61,7 +60,7 @@ def _row(checked: Checked) -> dict[str, Any]:
 
 
 def as_github(results: Iterable[Checked]) -> bool:
-    """Annotations of GitHub Actions, one line each."""
+    """Annotations of GitHub Actions, a line each."""
     all_accepted = True
     for checked in results:
         all_accepted = all_accepted and bool(checked.result)

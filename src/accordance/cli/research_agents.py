@@ -40,7 +40,7 @@ from accordance.service.research.agents import (
 def agents(
     name: str | None, agents_file: str | None, language: Language | None, as_json: bool
 ) -> None:
-    """List the agents, or show the one called NAME."""
+    """List the agents, or show the agent called NAME."""
     listed = list_agents(agents_of(agents_file), name)
     if as_json:
         print_json([asdict(agent) for agent in listed])

@@ -78,7 +78,7 @@ def check(
 ) -> int:
     """Check answers: contract, agent, level, request, self-critique, provenance, floor.
 
-    Exit code 0 if all are accepted, 1 if one is rejected, 3 if nothing is missing but a
+    Exit code 0 if all are accepted, 1 if any is rejected, 3 if nothing is missing but a
     person's acknowledgement of a selection below its T-score floor.
     """
     expectations = expected_answers(

@@ -65,7 +65,7 @@ def handoff(
     Agents whose answer you pass get no task in the plan: the tasks that build on an
     answer carry it along.
 
-    Exit code 1 if a claim is false, an agent comes before one it requires, or the
+    Exit code 1 if a claim is false, an agent comes before an agent it requires, or the
     handoffs form a cycle; 5 if you want a plan and every agent has answered.
     """
     registry = agents_of(agents_file)

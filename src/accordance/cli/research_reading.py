@@ -1,6 +1,6 @@
 """What research commands read: agents, requests, answers, acknowledgements.
 
-An input that cannot be used ends the command with one line that names its file.
+An input that cannot be used ends the command with a line that names its file.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def request_of(file: str) -> AgentRequest:
 
 
 def optional_request(file: str | None) -> AgentRequest | None:
-    """Return the request in a file, if there is one."""
+    """Return the request in a file, if there is a file."""
     return None if file is None else request_of(file)
 
 
@@ -114,7 +114,7 @@ def answer_of(file: str) -> AgentAnswer:
 
 
 def acknowledgement_of(file: str | None) -> Acknowledgement | None:
-    """Return the acknowledgement in a file, if there is one."""
+    """Return the acknowledgement in a file, if there is a file."""
     if file is None:
         return None
     return accepted(file, "acknowledgement", check_acknowledgement(read_bounded(file)))
@@ -123,7 +123,7 @@ def acknowledgement_of(file: str | None) -> Acknowledgement | None:
 def accepted(file: str, contract: str, result: Accepted[M] | Rejected) -> M:
     """Return an accepted message.
 
-    A rejected one ends the command with its first violation and how to see the rest.
+    A rejected message ends the command with its first violation and how to see the rest.
     """
     if isinstance(result, Accepted):
         return result.value

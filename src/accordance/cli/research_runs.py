@@ -57,7 +57,7 @@ def record(
 ) -> int:
     """Check ANSWERs to a request and keep them in the ledger, all or none.
 
-    Exit codes as for check: 1 if one is rejected, 3 if a person must acknowledge a
+    Exit codes as for check: 1 if any is rejected, 3 if a person must acknowledge a
     selection first.
     """
     from accordance.service.research.ledger_runs import keep_answers, prepare_answers

@@ -70,7 +70,7 @@ def command(
 ) -> int:
     """Carry out a plan: executors do its tasks, and every message is judged.
 
-    It ends when nothing can go on without a person. The next run resumes a killed one;
+    It ends when nothing can go on without a person. The next run resumes a killed run;
     answers that are in the ledger are not paid for again. In a job of GitHub Actions the
     summary is added to the page of the job.
 

@@ -23,6 +23,7 @@ from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import State
 from accordance.domain.pace import MOVES_BY_ITSELF, seconds_left
 from accordance.domain.plan_summary import PlanSummary
+from accordance.domain.repository_address import is_address
 from accordance.domain.verdict import Outcome
 from accordance.errors import LedgerError
 from accordance.project.home import Home
@@ -238,14 +239,13 @@ def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
         folder = _relative(str(home.root), Home(Path.cwd()))
         yield f"cd {shlex.quote(folder)}", "the project"
 
-    troubled = [verdict for verdict in outcome.verdicts if not verdict.is_done]
-    if troubled:
-        last = troubled[-1]
-        task = shlex.quote(last.task_id)
-        yield f"accordance task show {task}", f"the story of {last.title}"
-        if last.evidence:
+    troubled = last_unfinished(outcome.verdicts)
+    if troubled is not None:
+        task = shlex.quote(troubled.task_id)
+        yield f"accordance task show {task}", f"the story of {troubled.title}"
+        if troubled.evidence:
             yield f"accordance task diff {task}", "what it changed"
-            evidence = shlex.quote(last.evidence)
+            evidence = shlex.quote(troubled.evidence)
             yield f"accordance verify {evidence}", "judges it again, from its evidence"
 
     yield "accordance inbox list", "the questions to people"
@@ -255,4 +255,17 @@ def _commands(outcome: OutcomeView, home: Home) -> Iterator[tuple[str, str]]:
     if outcome.branch:
         repository = shlex.quote(_relative(outcome.repository, home))
         branch = shlex.quote(outcome.branch)
-        yield f"git -C {repository} log --stat {branch}", "the changes"
+        if is_address(outcome.repository or ""):
+            yield f"git fetch {repository} {branch}", "gets the changes"
+        else:
+            yield f"git -C {repository} log --stat {branch}", "the changes"
+
+
+def last_unfinished(verdicts: tuple[VerdictView, ...]) -> VerdictView | None:
+    """The latest verdict about a task that did not get DONE in the end."""
+    last_of_task = {verdict.task_id: verdict for verdict in verdicts}
+    unfinished = [verdict for verdict in verdicts if not verdict.is_done]
+    for verdict in reversed(unfinished):
+        if verdict is last_of_task[verdict.task_id]:
+            return verdict
+    return None

@@ -1,4 +1,4 @@
-"""Signals: the first ends what runs in order, a second one does not wait."""
+"""Signals: the first ends what runs in order, a second does not wait."""
 
 from __future__ import annotations
 

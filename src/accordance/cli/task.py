@@ -10,6 +10,7 @@ from accordance.cli.bulk import Many, act_on, bulk_options, is_for_many
 from accordance.cli.clock import now
 from accordance.cli.completing import complete_plan, complete_task
 from accordance.cli.exits import Exit, print_error
+from accordance.cli.lazy_group import LazyGroup
 from accordance.cli.ledger_commands import (
     Where,
     by_option,
@@ -24,10 +25,7 @@ from accordance.cli.list_options import (
     tell_of_more,
     word,
 )
-from accordance.cli.prompts import prompt
 from accordance.cli.showing import print_line
-from accordance.cli.task_files import diff, log, open_
-from accordance.cli.task_messages import review, submit
 from accordance.cli.task_output import print_assignment
 from accordance.cli.task_story import print_story
 from accordance.cli.ways_out import why_nothing
@@ -38,17 +36,17 @@ if TYPE_CHECKING:
     from accordance.service.views.tasks import NothingView, TaskBriefView, TaskView
 
 
-@click.group(name="task")
+@click.group(name="task", cls=LazyGroup)
 def command() -> None:
     """Show, take up, hand in, review, retry and cancel tasks."""
 
 
-command.add_command(prompt)
-command.add_command(submit)
-command.add_command(review)
-command.add_command(diff)
-command.add_command(log)
-command.add_command(open_)
+for module, names in {
+    "prompts": {"prompt": "prompt"},
+    "task_messages": {"submit": "submit", "review": "review"},
+    "task_files": {"diff": "diff", "log": "log", "open": "open_"},
+}.items():
+    command.defer(f"accordance.cli.{module}", names)
 
 
 @command.command(name="list")
@@ -125,7 +123,7 @@ def take(
     Returned work comes first, then products to review, then new work by priority.
     A task that changes a repository comes with a clone to work in.
 
-    Where executors are configured, only tasks routed to an external one, or to none,
+    Where executors are configured, only tasks routed to an external executor, or to none,
     are handed out; --any hands out everything that may be done elsewhere.
 
     Exit code 3: what is left waits for a person; 5: there is nothing to take up.

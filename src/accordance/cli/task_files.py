@@ -72,8 +72,10 @@ def diff(
 
 def _print_patch(view: AttemptPatchView) -> None:
     for path in view.paths:
-        remark = "" if path.is_allowed else f"  out of scope: {path.why}"
-        print_line(f"{'✓' if path.is_allowed else '✗'} {path.path}{remark}")
+        line = f"✓ {path.path}"
+        if not path.is_allowed:
+            line = f"✗ {path.path}  out of scope: {path.why}"
+        print_line(line)
     if not view.patch.strip():
         print_line(f"attempt {view.attempt} changed nothing")
         return
@@ -133,7 +135,9 @@ def log(
             return Exit.OK
         view = attempt_log(project, task, attempt, test=test)
 
-    kept = view.text.splitlines()[-lines:] if lines else view.text.splitlines()
+    kept = view.text.splitlines()
+    if lines:
+        kept = kept[-lines:]
     if as_json:
         print_json({**view.to_json(), "text": "\n".join(kept)})
         return Exit.OK
@@ -203,7 +207,9 @@ def open_(
     if as_json:
         print_json(view.to_json())
         return Exit.OK
-    opener = None if only_print or not sys.stdout.isatty() else _opener()
+    opener = None
+    if sys.stdout.isatty() and not only_print:
+        opener = _opener()
     if opener is None:
         print_line(view.path)
         return Exit.OK

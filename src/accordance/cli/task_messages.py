@@ -47,7 +47,7 @@ def submit(
 
     The same message again gets the same answer and changes nothing; once the task was
     returned or retried, it is refused as unchanged. Without --attempt it counts for the
-    current attempt of any holder, or begins one.
+    current attempt of any holder, or begins an attempt.
 
     Exit code 1: the message breaks its contract, or the change did not pass; 3: a
     person must answer; 6: it comes too late or belongs to something else.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from accordance.cli.clock import now
+from accordance.cli.labelled import labelled, labelled_lines
 from accordance.cli.showing import print_line
 from accordance.rendering.durations import left
 
@@ -17,20 +18,25 @@ if TYPE_CHECKING:
 def print_assignment(assignment: AssignmentView) -> None:
     """Print all that is needed to do a task, and the command that hands it in."""
     task = assignment.task
+    print_line(f"{task.title}  {task.node_type}, attempt {assignment.attempt}")
+    print_indented(_assignment_lines(assignment))
+
+
+def _assignment_lines(assignment: AssignmentView) -> Iterator[str]:
+    task = assignment.task
+    yield labelled("task", task.task_id)
+    if task.goal_statement:
+        yield labelled("goal", task.goal_statement)
+    yield from requirement_lines(task, assignment.plan.constraints)
+    yield from _change_lines(assignment)
+
     contract = assignment.contract
     contract_name = contract.scope or contract.schema_version
-    hand_in = " ".join(assignment.hand_in)
+    yield labelled("contract", f"{contract_name} for task_id {contract.task_id}")
+    yield from _context_lines(assignment.context)
 
-    print_line(f"{task.title}  {task.node_type}, attempt {assignment.attempt}")
-    print_line(f"  task      {task.task_id}")
-    if task.goal_statement:
-        print_line(f"  goal      {task.goal_statement}")
-    print_indented(requirement_lines(task, assignment.plan.constraints))
-    print_indented(_change_lines(assignment))
-    print_line(f"  contract  {contract_name} for task_id {contract.task_id}")
-    print_indented(_context_lines(assignment.context))
-    print_line(f"  lease     {left(assignment.lease.until, now())}")
-    print_line(f"  hand in   {hand_in}")
+    yield labelled("lease", left(assignment.lease.until, now()))
+    yield labelled("hand in", " ".join(assignment.hand_in))
 
 
 def print_indented(lines: Iterable[str]) -> None:
@@ -44,10 +50,10 @@ def requirement_lines(
 ) -> Iterator[str]:
     """What the plan requires of a task beyond its goal."""
     for criterion in _criteria(task):
-        yield f"accept    {_in_one_line(criterion)}"
+        yield labelled("accept", _in_one_line(criterion))
 
     if task.deliverable_spec:
-        yield f"deliver   {_in_one_line(task.deliverable_spec)}"
+        yield labelled("deliver", _in_one_line(task.deliverable_spec))
 
     further_keys = {**constraints, **task.further}
     for key, value in further_keys.items():
@@ -55,7 +61,7 @@ def requirement_lines(
 
 
 def _criteria(task: TaskBriefView) -> list[Any]:
-    """The acceptance criteria as a list; a plan may write a single one as a text."""
+    """The acceptance criteria as a list; a plan may write a single criterion as a text."""
     criteria = task.acceptance_criteria
     if isinstance(criteria, list):
         return criteria
@@ -73,18 +79,16 @@ def _change_lines(assignment: AssignmentView) -> Iterator[str]:
         return
 
     pins = assignment.change["pins"]
-    yield f"clone     {assignment.workspace}"
-    yield f"may       {', '.join(pins['allowed_paths'])}"
-
-    forbidden = pins.get("forbidden_paths")
-    if forbidden:
-        yield f"may not   {', '.join(forbidden)}"
-
+    allowed = ", ".join(pins["allowed_paths"])
+    forbidden = ", ".join(pins.get("forbidden_paths") or ())
+    yield labelled("clone", assignment.workspace)
+    yield labelled("may", allowed)
+    yield from labelled_lines([("may not", forbidden)])
     for test in assignment.tests:
-        yield f"test      {test}"
+        yield labelled("test", test)
 
     files = "report.md, selftest.log, patch.diff, submit.json, evidence/"
-    yield f"evidence  {assignment.evidence}/ in the clone: {files}"
+    yield labelled("evidence", f"{assignment.evidence}/ in the clone: {files}")
 
 
 def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
@@ -92,17 +96,19 @@ def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
     for dependency in context["dependencies"]:
         artifact = dependency["artifact"]
         path = artifact["path"] if artifact else "no artifact"
-        yield f"after     {dependency['title']}: {path}"
+        yield labelled("after", f"{dependency['title']}: {path}")
 
     for task_input in context["inputs"]:
-        yield f"input     {task_input['name']}: {task_input['reference']}"
+        yield labelled("input", f"{task_input['name']}: {task_input['reference']}")
 
-    if context.get("product"):
-        yield f"product   {context['product']['path']}"
+    product = context.get("product")
+    if product:
+        yield labelled("product", product["path"])
 
     last_review = context["last_review"] or {}
     for suggestion in last_review.get("suggestions", []):
-        yield f"change    {suggestion['priority']}: {suggestion['change']}"
+        wish = f"{suggestion['priority']}: {suggestion['change']}"
+        yield labelled("change", wish)
 
     for error in context.get("last_errors", []):
-        yield f"mend      {error}"
+        yield labelled("mend", error)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from accordance.cli.labelled import labelled, labelled_lines
 from accordance.cli.prompts import run_line
 from accordance.cli.showing import print_line
 from accordance.cli.spent import spent_text
 from accordance.cli.task_output import print_indented, requirement_lines
 from accordance.domain.findings import with_code
 from accordance.domain.vocabulary import STATES, WAITING
-from accordance.rendering.amounts import duration_text
+from accordance.rendering.durations import duration_text
 
 if TYPE_CHECKING:
     from accordance.service.views.questions import QuestionView
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_AWAITED: Final = 5
 _SHORT_HASH: Final = 12
+_NO_VALUE: Final[tuple[object, ...]] = (None, "", [])
 
 
 def print_story(task: TaskDetailView, *, events: bool, hashes: bool) -> None:
@@ -48,19 +50,27 @@ def _state_lines(task: TaskDetailView) -> Iterator[str]:
     meaning = STATES[task.state]
     if task.waiting:
         meaning = WAITING[task.waiting]
-    yield f"{task.state:<9} {meaning}"
+    yield labelled(task.state, meaning)
+    yield from _awaited_lines(task)
+
+    held_by = None
+    if task.lease:
+        held_by = f"{task.lease.holder} until {_time(task.lease.until)}"
+    rows = (
+        ("held by", held_by),
+        ("clone", task.workspace),
+        ("task", task.task_id),
+        ("goal", task.goal_statement),
+    )
+    yield from labelled_lines(rows)
+
+
+def _awaited_lines(task: TaskDetailView) -> Iterator[str]:
     for awaited in task.waits_for[:_MOST_AWAITED]:
-        yield f"waits for {awaited}"
+        yield labelled("waits for", awaited)
     further = len(task.waits_for) - _MOST_AWAITED
     if further > 0:
-        yield f"          and {further} more"
-    if task.lease:
-        yield f"held by   {task.lease.holder} until {_time(task.lease.until)}"
-    if task.workspace:
-        yield f"clone     {task.workspace}"
-    yield f"task      {task.task_id}"
-    if task.goal_statement:
-        yield f"goal      {task.goal_statement}"
+        yield labelled("", f"and {further} more")
 
 
 def _time(at: str) -> str:
@@ -77,12 +87,13 @@ def _print_attempt(attempt: AttemptStoryView) -> None:
 
 def _attempt_head(attempt: AttemptStoryView) -> str:
     """Who made an attempt, when, for how long, at what cost."""
-    who = attempt.executor or attempt.holder
     head = f"Attempt {attempt.attempt}"
+    who = attempt.executor or attempt.holder
     if who:
         head += f" by {who}"
     if attempt.model:
         head += f" ({attempt.model})"
+
     facts = [_time(attempt.began_at)]
     if attempt.seconds is not None:
         facts.append(duration_text(attempt.seconds))
@@ -93,23 +104,35 @@ def _attempt_head(attempt: AttemptStoryView) -> str:
 
 def _attempt_lines(attempt: AttemptStoryView) -> Iterator[str]:
     yield _verdict(attempt)
-    for message in attempt.messages[1:]:
-        yield f"          {message}"
+    further_messages = attempt.messages[1:]
+    for message in further_messages:
+        yield labelled("", message)
+    yield from _failing_test_lines(attempt)
+
+    has_next_action = attempt.next_action != "none"
+    logs = [("log", log) for log in attempt.logs]
+    rows = (
+        ("next", attempt.next_action if has_next_action else None),
+        ("product", attempt.product),
+        *logs,
+        ("evidence", _evidence(attempt)),
+    )
+    yield from labelled_lines(rows)
+
+
+def _failing_test_lines(attempt: AttemptStoryView) -> Iterator[str]:
     for test in attempt.failing_tests:
-        yield f"failing   {test.test}"
+        yield labelled("failing", test.test)
         for line in test.lines:
-            yield f"          | {line}"
+            yield labelled("", f"| {line}")
     if attempt.more_failing_tests:
-        yield f"          and {attempt.more_failing_tests} more failing tests"
-    if attempt.next_action and attempt.next_action != "none":
-        yield f"next      {attempt.next_action}"
-    if attempt.product:
-        yield f"product   {attempt.product}"
-    for log in attempt.logs:
-        yield f"log       {log}"
-    if attempt.evidence:
-        missing = "" if attempt.is_evidence_there else "  (not there any more)"
-        yield f"evidence  {attempt.evidence}{missing}"
+        yield labelled("", f"and {attempt.more_failing_tests} more failing tests")
+
+
+def _evidence(attempt: AttemptStoryView) -> str | None:
+    if attempt.evidence and not attempt.is_evidence_there:
+        return f"{attempt.evidence}  (not there any more)"
+    return attempt.evidence
 
 
 def _verdict(attempt: AttemptStoryView) -> str:
@@ -127,9 +150,12 @@ def _verdict(attempt: AttemptStoryView) -> str:
 
 
 def _print_review(review: ReviewView) -> None:
-    about = "" if review.attempt is None else f" of attempt {review.attempt}"
-    by = f" by {review.reviewer}" if review.reviewer else ""
-    print_line(f"Review{about}{by}  {_time(review.at)}")
+    head = "Review"
+    if review.attempt is not None:
+        head += f" of attempt {review.attempt}"
+    if review.reviewer:
+        head += f" by {review.reviewer}"
+    print_line(f"{head}  {_time(review.at)}")
     print_line(f"  {review.action}, score {review.score}: {review.summary}")
     for change in review.asks:
         print_line(f"  asks for  {change}")
@@ -142,9 +168,10 @@ def _print_question(question: QuestionView) -> None:
     if question.is_open:
         print_line(f"  answer with  accordance inbox answer {question.name}")
         return
+    answered_at = _time(question.answered_at or "")
     answer = question.answer or {}
-    words = [f"{name} {value}" for name, value in answer.items()]
-    print_line(f"  answered {_time(question.answered_at or '')}  {', '.join(words)}")
+    words = ", ".join(f"{name} {value}" for name, value in answer.items())
+    print_line(f"  answered {answered_at}  {words}")
 
 
 def _product_lines(task: TaskDetailView, *, hashes: bool) -> Iterator[str]:
@@ -160,13 +187,13 @@ def _event_lines(task: TaskDetailView) -> Iterator[str]:
         line = f"{_time(event.at)}  {event.event}"
         details = dict(event.model_extra or {})
         if "from" in details:
-            line += f"  {details.pop('from')} -> {details.pop('to')}"
-        values = [
-            f"{name}={_short(value)}"
-            for name, value in details.items()
-            if value not in (None, "", [])
-        ]
-        yield "  ".join([line, *values])
+            before = details.pop("from")
+            after = details.pop("to")
+            line += f"  {before} -> {after}"
+        for name, value in details.items():
+            if value not in _NO_VALUE:
+                line += f"  {name}={_short(value)}"
+        yield line
 
 
 def _short(value: object) -> str:

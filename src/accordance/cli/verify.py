@@ -21,7 +21,7 @@ from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.service.verification import Anchored
-    from accordance.service.views.verification import FindingsView
+    from accordance.service.views.verification import FindingsView, VerificationView
 
 _LARGEST_ANCHOR = 1 << 26
 
@@ -69,13 +69,14 @@ def command(
 
 def _bundle(what: str) -> Path | None:
     """The bundle of that name, or None if it is the name of a plan."""
-    from accordance.service.bundles import is_bundle
+    from accordance.service.bundles import fetched
 
     must_be_a_name(what)
     folder = Path(what)
-    if is_bundle(folder):
+    is_place = "/" in what or folder.is_dir()
+    if is_place and fetched(folder):
         return folder
-    if "/" in what or folder.is_dir():
+    if is_place:
         text = f"{what}: has no manifest.json, so it is not a bundle of evidence"
         raise Failure(text, Exit.NOT_FOUND)
     return None
@@ -113,14 +114,18 @@ def _verify_plans(
     if as_json:
         print_json([findings.to_json() for findings in view.findings])
     else:
-        for findings in view.findings:
-            _print_findings(findings)
-        if view.anchored_at is not None:
-            anchor_text = (
-                f"anchor of {view.anchored_at[:19]}, {view.anchored_plans} plans"
-            )
-            print_line(f"{anchor_text}; signature: {view.signature}")
+        _print_verification(view)
     return Exit.OK if view.holds else Exit.REJECTED
+
+
+def _print_verification(view: VerificationView) -> None:
+    for findings in view.findings:
+        _print_findings(findings)
+    if view.anchored_at is not None:
+        when = view.anchored_at[:19]
+        print_line(
+            f"anchor of {when}, {view.anchored_plans} plans; signature: {view.signature}"
+        )
 
 
 def _anchored(file: Path, key: Path | None) -> Anchored:

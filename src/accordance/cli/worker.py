@@ -1,7 +1,10 @@
-"""`accordance worker`: one of several processes that share a PostgreSQL ledger."""
+"""`accordance worker`: a process among others that share a PostgreSQL ledger."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,50 +22,77 @@ from accordance.cli.ledger_commands import (
 )
 from accordance.cli.showing import print_line
 from accordance.cli.stopping import leave, stoppable
+from accordance.cli.worker_output import print_fleet, print_worker
 
 if TYPE_CHECKING:
     from accordance.service.views.runs import AttemptView
 
 
-@click.command(name="worker")
+@click.group(name="worker", invoke_without_command=True)
 @click.option("--plan", shell_complete=complete_plan, help="Work on this plan only.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
     help="Maximum number of attempts at once, whatever the executors allow.",
 )
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    help="What this machine has, beside `labels` of [run]; may be repeated.",
+)
+@click.option(
+    "--drain-seconds",
+    type=click.IntRange(1),
+    help="How long attempts may take to end at SIGTERM, instead of `drain_seconds`.",
+)
+@click.option(
+    "--alive-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Touch this file every few seconds, for a probe of the machine's keeper.",
+)
 @isolation_option
 @ledger_options
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
     where: Where,
     plan: str | None,
     concurrency: int | None,
+    labels: tuple[str, ...],
+    drain_seconds: int | None,
+    alive_file: Path | None,
     isolation: str | None,
     as_json: bool,
 ) -> int:
     """Carry out tasks until stopped; any number of workers share a PostgreSQL ledger.
 
     The attempts of a worker that dies are taken over by the others within seconds. At
-    SIGTERM or Ctrl-C its attempts are ended or handed back, then the worker exits.
+    SIGTERM, Ctrl-C or `worker drain` it takes up nothing more, lets its attempts end for
+    `drain_seconds`, hands back the rest and exits: with 0 if nothing was left behind,
+    with 1 if something did not stop, which others take over. A second signal exits at
+    once.
     """
-    from accordance.service.runs import DEAD_AFTER_SECONDS, NotShared, prepare_worker
+    if context.invoked_subcommand is not None:
+        return Exit.OK
+    from accordance.service.runs import (
+        DEAD_AFTER_SECONDS,
+        WorkerOptions,
+        prepare_worker,
+    )
 
+    options = WorkerOptions(
+        plan=plan,
+        concurrency=concurrency,
+        isolation=isolation,
+        labels=labels,
+        drain_seconds=drain_seconds,
+        alive_file=alive_file,
+    )
     listener = _print_json if as_json else _print
-    with opened(where) as project:
-        try:
-            worker = prepare_worker(
-                project,
-                plan,
-                concurrency=concurrency,
-                isolation=isolation,
-                listener=listener,
-                warn=print_error,
-            )
-        except NotShared:
-            text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
-            raise Failure(text, Exit.USAGE) from None
-
+    with opened(where) as project, _needs_a_shared_ledger():
+        worker = prepare_worker(project, options, listener=listener, warn=print_error)
         print_causes(worker.causes)
         if not as_json:
             seconds = f"{DEAD_AFTER_SECONDS:.0f} s"
@@ -71,7 +101,72 @@ def command(
             )
         with stoppable(worker.stop):
             worker.until_stopped()
-    return leave(Exit.OK, is_clean=worker.is_clean)
+    code = Exit.OK if worker.is_clean else Exit.REJECTED
+    return leave(code, is_clean=worker.is_clean)
+
+
+@contextlib.contextmanager
+def _needs_a_shared_ledger() -> Iterator[None]:
+    """Say what to use in place of a worker where only one process may run."""
+    from accordance.service.runs import NotShared
+
+    try:
+        yield
+    except NotShared:
+        text = "workers need a PostgreSQL ledger; on SQLite use `accordance run`"
+        raise Failure(text, Exit.USAGE) from None
+
+
+@command.command(name="list")
+@ledger_options
+@json_option
+def list_command(where: Where, as_json: bool) -> int:
+    """List the workers: who is alive, what each runs and can do, and what waits."""
+    from accordance.service.workers import list_workers
+
+    with opened(where) as project, _needs_a_shared_ledger():
+        fleet = list_workers(project)
+    if as_json:
+        print_json(fleet.to_json())
+    else:
+        print_fleet(fleet)
+    return Exit.OK
+
+
+@command.command(name="show")
+@click.argument("name")
+@ledger_options
+@json_option
+def show_command(name: str, where: Where, as_json: bool) -> int:
+    """Show a worker and the attempts it carries out now."""
+    from accordance.service.workers import show_worker
+
+    with opened(where) as project, _needs_a_shared_ledger():
+        worker = show_worker(project, name)
+    if as_json:
+        print_json(worker.to_json())
+    else:
+        print_worker(worker)
+    return Exit.OK
+
+
+@command.command(name="drain")
+@click.argument("name")
+@ledger_options
+@json_option
+def drain_command(name: str, where: Where, as_json: bool) -> int:
+    """Let a worker take up nothing more, end its attempts or hand them back, and exit."""
+    from accordance.service.workers import drain_worker
+
+    with opened(where) as project, _needs_a_shared_ledger():
+        worker = drain_worker(project, name)
+    if as_json:
+        print_json(worker.to_json())
+    else:
+        print_line(
+            f"{worker.worker_id} drains: {worker.running} of its attempts may still end"
+        )
+    return Exit.OK
 
 
 def _print(attempt: AttemptView) -> None:

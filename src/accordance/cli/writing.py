@@ -29,7 +29,7 @@ def write_output(place: str | Path, content: bytes) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether the path is free, or a regular file and not a link to one."""
+    """Whether the path is free, or a regular file, not a link."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:

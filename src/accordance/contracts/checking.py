@@ -35,7 +35,7 @@ _PREPARED_KEPT: Final = 256
 
 
 class Checker:
-    """Checks messages against the contracts of one registry."""
+    """Checks messages against the contracts of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -68,7 +68,7 @@ class Checker:
         *,
         reader: Reader | None = None,
     ) -> Accepted[Any] | Rejected:
-        """Check one message, read strictly unless another reader is given.
+        """Check a message, read strictly unless another reader is given.
 
         Raises only for an unknown contract or profile.
         """
@@ -120,7 +120,10 @@ class Checker:
         """Check a message that is already parsed. It is never changed."""
         if not isinstance(message, dict):
             violation = Violation(
-                "not_object", "$", "one JSON object", excerpt(message)
+                code="not_object",
+                path="$",
+                expected="one JSON object",
+                actual=excerpt(message),
             )
             return Rejected((violation,), 1)
 
@@ -132,7 +135,17 @@ class Checker:
         except UnsoundMessage:
             limit = f"finite numbers and at most {LIMITS.max_depth} levels"
             actual = "a message that no reader would give"
-            return Rejected((Violation("too_deep", "$", limit, actual),), 1)
+            return Rejected(
+                (
+                    Violation(
+                        code="too_deep",
+                        path="$",
+                        expected=limit,
+                        actual=actual,
+                    ),
+                ),
+                1,
+            )
 
     def _prepare(
         self, contract: ContractLike | None, context: Context
@@ -184,9 +197,19 @@ class Checker:
         expected = f"one of {', '.join(near or known)}"
         where = f"$.{VERSION_KEY}"
         if VERSION_KEY in message:
-            violation = Violation("version_unknown", where, expected, excerpt(version))
+            violation = Violation(
+                code="version_unknown",
+                path=where,
+                expected=expected,
+                actual=excerpt(version),
+            )
         else:
-            violation = Violation("version_missing", where, expected, "nothing")
+            violation = Violation(
+                code="version_missing",
+                path=where,
+                expected=expected,
+                actual="nothing",
+            )
         return Rejected((violation,), 1, message=message)
 
     def _conform_older(
@@ -229,14 +252,19 @@ def _upgraded(
         return _upgrade_failed(upgrade, prepared, actual)
 
     version = prepared.contract.version
-    repair = Repair("upgrade", "$", upgrade.source.version, version)
+    repair = Repair(
+        rule="upgrade",
+        path="$",
+        before=upgrade.source.version,
+        after=version,
+    )
     result = conform(upgraded, prepared, context, (*older.repairs, repair))
     _add_warnings(result, older)
     return result
 
 
 def _add_warnings(result: Accepted[Any] | Rejected, older: Accepted[Any]) -> None:
-    """Put the warnings of the older message before those of the upgraded one."""
+    """Put the warnings of the older message before those of the upgraded message."""
     listed = tuple(dict.fromkeys((*older.warnings, *result.warnings)))
     unlisted_before = older.total_warnings - len(older.warnings)
     unlisted_after = result.total_warnings - len(result.warnings)
@@ -251,13 +279,20 @@ def _upgrade_failed(
     before = upgrade.source.version
     after = prepared.contract.version
     expected = f"a message of {before} that can be raised to {after}"
-    violation = Violation("upgrade_failed", "$", expected, actual)
+    violation = Violation(
+        code="upgrade_failed",
+        path="$",
+        expected=expected,
+        actual=actual,
+    )
     return Rejected((violation,), 1, prepared.label)
 
 
 def _text(raw: bytes | str) -> bytes | str:
     """The raw message in a form that pydantic takes, which knows no memory views."""
-    return raw if isinstance(raw, str) else bytes(raw)
+    if isinstance(raw, str):
+        return raw
+    return bytes(raw)
 
 
 def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:
@@ -271,6 +306,11 @@ def _in_profile(contract: Contract[Any], context: Context) -> Contract[Any]:
 
 def _unparseable(flaw: Unparseable, prepared: PreparedContract | None) -> Rejected:
     violation = Violation(
-        flaw.code, flaw.path, flaw.expected, flaw.actual, None, flaw.offset
+        code=flaw.code,
+        path=flaw.path,
+        expected=flaw.expected,
+        actual=flaw.actual,
+        fix=None,
+        offset=flaw.offset,
     )
     return Rejected((violation,), 1, prepared.label if prepared else "")

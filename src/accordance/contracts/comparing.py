@@ -18,7 +18,7 @@ _UPPER_BOUNDS: Final = ("maximum", "maxLength", "maxItems")
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """One place of a contract."""
+    """A place of a contract."""
 
     path: str  # "$.nodes[*].priority"
     required: bool
@@ -27,10 +27,10 @@ class FieldInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One change.
+class ContractChange:
+    """A change between two contracts.
 
-    It is breaking if the new contract refuses a message that the old one takes.
+    It is breaking if the new contract refuses a message that the old contract takes.
     """
 
     path: str
@@ -61,7 +61,12 @@ def _fields(
     for key, part in properties.items():
         child = resolve(root, part)
         place = f"{path}.{key}"
-        yield FieldInfo(place, key in required_keys, describe(child), child)
+        yield FieldInfo(
+            path=place,
+            required=key in required_keys,
+            expected=describe(child),
+            schema=child,
+        )
 
         items = child.get("items")
         if isinstance(items, dict):
@@ -70,14 +75,14 @@ def _fields(
         yield from _fields(root, child, place, (*above, name))
 
 
-def compare(old: Contract[Any], new: Contract[Any]) -> tuple[Difference, ...]:
-    """What changed from one contract to the other."""
+def compare(old: Contract[Any], new: Contract[Any]) -> tuple[ContractChange, ...]:
+    """What changed between two contracts."""
     before = {field.path: field for field in fields_of(old)}
     after = {field.path: field for field in fields_of(new)}
     places_before = {"$", *before}
     places_after = {"$", *after}
     changes = [
-        Difference(path, "removed", breaking=new.closed)
+        ContractChange(path, "removed", breaking=new.closed)
         for path in before
         if path not in after and _parent(path) in places_after
     ]
@@ -91,7 +96,7 @@ def compare(old: Contract[Any], new: Contract[Any]) -> tuple[Difference, ...]:
     old_rules = {rule.__name__ for rule in old.rules}
     new_rules = {rule.__name__ for rule in new.rules}
     changes += [
-        Difference("$", f"new rule: {name}", breaking=True)
+        ContractChange("$", f"new rule: {name}", breaking=True)
         for name in sorted(new_rules - old_rules)
     ]
     return tuple(changes)
@@ -101,21 +106,21 @@ def _parent(path: str) -> str:
     return path.rpartition(".")[0].removesuffix("[*]")
 
 
-def _added(field: FieldInfo) -> Difference:
+def _added(field: FieldInfo) -> ContractChange:
     need = "required" if field.required else "optional"
     change = f"added, {need}: {field.expected}"
-    return Difference(field.path, change, breaking=field.required)
+    return ContractChange(field.path, change, breaking=field.required)
 
 
-def _changed(before: FieldInfo, after: FieldInfo) -> Iterator[Difference]:
+def _changed(before: FieldInfo, after: FieldInfo) -> Iterator[ContractChange]:
     if before.required != after.required:
         change = "now required" if after.required else "now optional"
-        yield Difference(after.path, change, breaking=after.required)
+        yield ContractChange(after.path, change, breaking=after.required)
 
     if before.expected != after.expected:
         change = f"was {before.expected}; now {after.expected}"
         is_wider = _widens(before.schema, after.schema)
-        yield Difference(after.path, change, breaking=not is_wider)
+        yield ContractChange(after.path, change, breaking=not is_wider)
 
 
 def _widens(before: JsonObject, after: JsonObject) -> bool:

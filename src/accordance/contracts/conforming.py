@@ -63,7 +63,7 @@ def conform(
     """Normalise and validate a message.
 
     `repairs` and `notices` are those of the steps before. `text` is the message as it
-    was received, if there is one; it saves writing the message again for pydantic.
+    was received, if known; it saves writing the message again for pydantic.
     """
     subject: object = message
     if prepared.takes_text:
@@ -200,12 +200,18 @@ def _two_answers(
     else:
         other = "the one beside it"
     violation = Violation(
-        "two_answers",
-        render((rivals.other,)),
-        "one answer in the whole message",
-        f"a second answer, whose {rivals.key} differs from {other}",
+        code="two_answers",
+        path=render((rivals.other,)),
+        expected="one answer in the whole message",
+        actual=f"a second answer, whose {rivals.key} differs from {other}",
     )
-    return Rejected((violation,), 1, prepared.label, repairs, message)
+    return Rejected(
+        violations=(violation,),
+        total=1,
+        contract=prepared.label,
+        repairs=repairs,
+        message=message,
+    )
 
 
 def _rewritten(
@@ -335,13 +341,13 @@ def _report(
     if all_are_listed and all(violation.fix for violation in violations):
         violations = _without_failed_fixes(violations, message, prepared, context)
     return Rejected(
-        violations,
-        log.total,
-        prepared.label,
-        log.repairs,
-        message,
-        notices,
-        log.total_notices,
+        violations=violations,
+        total=log.total,
+        contract=prepared.label,
+        repairs=log.repairs,
+        message=message,
+        warnings=notices,
+        total_warnings=log.total_notices,
     )
 
 

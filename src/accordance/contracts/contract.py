@@ -1,6 +1,6 @@
 """A contract: a pydantic model, rules across fields and normalising rules.
 
-All of them stand under one version.
+All of them stand under a single version.
 """
 
 from __future__ import annotations
@@ -79,7 +79,12 @@ class Respell:
         word = self.spelling.canonical(written) or self.otherwise(written)
         if word is None or word == written:
             return message, []
-        repair = Repair("spelling", f"$.{self.key}", written, word)
+        repair = Repair(
+            rule="spelling",
+            path=f"$.{self.key}",
+            before=written,
+            after=word,
+        )
         return {**message, self.key: word}, [repair]
 
 
@@ -99,7 +104,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """How a message of an older version becomes one of this version."""
+    """How a message of an older version is upgraded to this version."""
 
     source: Contract[Any]
     function: Callable[[JsonObject], JsonObject]
@@ -194,7 +199,8 @@ def _check_version_field(contract: Contract[Any]) -> None:
 def _version_words(model: type[BaseModel]) -> list[str]:
     field_info = model.model_fields.get(VERSION_KEY)
     words = _literals(field_info.annotation) if field_info else ()
-    return [word for word in words if isinstance(word, str) and _NAME.fullmatch(word)]
+    texts = [word for word in words if isinstance(word, str)]
+    return [text for text in texts if _NAME.fullmatch(text)]
 
 
 def _literals(annotation: object) -> list[object]:
@@ -215,15 +221,20 @@ def _narrowing(scope: Scope) -> Iterable[Rule]:
 
 
 def _narrowing_rule(key: str, words: tuple[str, ...], scope: str) -> Rule:
-    """The rule that a key holds one of the words that a scope leaves."""
+    """The rule that a key holds a word that a scope leaves."""
     alternatives = " or ".join(words)
 
     def in_this_scope(message: JsonObject, _: Context) -> Iterable[Violation]:
         value = message.get(key)
-        if isinstance(value, str) and value not in words:
-            expected = f"{alternatives} in scope {scope}"
-            return (Violation("not_in_enum", f"$.{key}", expected, excerpt(value)),)
-        return ()
+        if not isinstance(value, str) or value in words:
+            return ()
+        violation = Violation(
+            code="not_in_enum",
+            path=f"$.{key}",
+            expected=f"{alternatives} in scope {scope}",
+            actual=excerpt(value),
+        )
+        return (violation,)
 
     in_this_scope.__doc__ = f"In scope {scope} {key} is {alternatives}."
     return in_this_scope

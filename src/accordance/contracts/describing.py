@@ -47,7 +47,9 @@ def _words(contract: Contract[Any], scope: Scope, path: str) -> list[object]:
         return list(scope.narrows[path])
     schemas = {field.path: field.schema for field in fields_of(contract)}
     words = schemas[f"$.{path}"]["enum"]
-    return list(words) if isinstance(words, list) else []
+    if isinstance(words, list):
+        return list(words)
+    return []
 
 
 def alias_rows(contract: Contract[Any]) -> Iterator[AliasRow]:

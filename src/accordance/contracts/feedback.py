@@ -50,7 +50,7 @@ def _lines(rejected: Rejected) -> list[tuple[int, str]]:
 
 
 def _line(violations: list[Violation]) -> str:
-    """Violations of one kind in one line."""
+    """Violations of the same kind on a single line."""
     first = violations[0]
     more = ""
     if len(violations) > 1:

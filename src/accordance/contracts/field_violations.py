@@ -101,7 +101,13 @@ def field_violation(
 
     if kind in UNKNOWN_KEY:
         fix = Fix(where, op="remove") if is_exact(place.path) else None
-        return Violation("unknown_key", where, "no such key", excerpt(value), fix)
+        return Violation(
+            code="unknown_key",
+            path=where,
+            expected="no such key",
+            actual=excerpt(value),
+            fix=fix,
+        )
     if place.path == (VERSION_KEY,) and contract.version in expected.words:
         return _version_violation(contract.version, kind, value, where)
     if kind in _TAG_ERRORS:
@@ -109,26 +115,58 @@ def field_violation(
     if kind in _VALIDATOR_ERRORS:
         code = "bad_format" if _is_address(expected) else "rule_broken"
         demand = _demand_of_validator(details, expected)
-        return Violation(code, where, demand, excerpt(value))
+        return Violation(
+            code=code,
+            path=where,
+            expected=demand,
+            actual=excerpt(value),
+        )
     if kind == "missing":
-        return Violation("missing", where, expected.text, "nothing")
+        return Violation(
+            code="missing",
+            path=where,
+            expected=expected.text,
+            actual="nothing",
+        )
     if place.is_key:
         form = _pydantic_words(details).partition(", ")[0]
-        return Violation("bad_format", where, f"a key that is {form}", excerpt(value))
+        return Violation(
+            code="bad_format",
+            path=where,
+            expected=f"a key that is {form}",
+            actual=excerpt(value),
+        )
 
     code = _code(kind, value, expected)
     fix = _fix(place, where, value) if place.is_certain else None
-    return Violation(code, where, expected_text(details, expected), excerpt(value), fix)
+    return Violation(
+        code=code,
+        path=where,
+        expected=expected_text(details, expected),
+        actual=excerpt(value),
+        fix=fix,
+    )
 
 
 def _version_violation(version: str, kind: str, value: object, where: str) -> Violation:
     """The schema_version is missing or names another version."""
     expected = f'"{version}"'
     if kind == "missing":
-        return Violation("version_missing", where, expected, "nothing")
+        return Violation(
+            code="version_missing",
+            path=where,
+            expected=expected,
+            actual="nothing",
+        )
     is_misspelt = isinstance(value, str) and respelling([version], value) is not None
     fix = Fix(where, version) if is_misspelt else None
-    return Violation("version_mismatch", where, expected, excerpt(value), fix)
+    return Violation(
+        code="version_mismatch",
+        path=where,
+        expected=expected,
+        actual=excerpt(value),
+        fix=fix,
+    )
 
 
 def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
@@ -138,13 +176,23 @@ def _tag_violation(details: ErrorDetails, place: Place) -> Violation:
     key = discriminator.get("propertyName")
     if not isinstance(key, str) or not isinstance(value, dict):
         where = render(place.path)
-        return Violation("wrong_type", where, _pydantic_words(details), excerpt(value))
+        return Violation(
+            code="wrong_type",
+            path=where,
+            expected=_pydantic_words(details),
+            actual=excerpt(value),
+        )
 
     code = _CODES[details["type"]]
     where = render((*place.path, key))
     words = ", ".join(mapping(discriminator.get("mapping")))
     actual = excerpt(value[key]) if key in value else "nothing"
-    return Violation(code, where, f"one of {words}", actual)
+    return Violation(
+        code=code,
+        path=where,
+        expected=f"one of {words}",
+        actual=actual,
+    )
 
 
 def _demand_of_validator(details: ErrorDetails, expected: Expectation) -> str:
@@ -195,11 +243,13 @@ def _pydantic_words(details: ErrorDetails) -> str:
     if match is None:
         return text[:1].lower() + text[1:]
     verb, rest = match.groups()
-    return rest if verb == "be" else f"with {rest}"
+    if verb == "be":
+        return rest
+    return f"with {rest}"
 
 
 def _fix(place: Place, where: str, value: object) -> Fix | None:
-    """The edit that mends a wrong value, if there is one and its path is exact."""
+    """The edit that mends a wrong value, if it is known and its path is exact."""
     expected = place.expected
     may_be_absent = expected.optional and not expected.schema.get("nullable")
     if value is None and may_be_absent:
@@ -235,4 +285,6 @@ def _has_type_of(value: object, words: list[object]) -> bool:
 
 
 def _is_empty(value: object) -> bool:
-    return is_blank(value) if isinstance(value, str) else not value
+    if isinstance(value, str):
+        return is_blank(value)
+    return not value

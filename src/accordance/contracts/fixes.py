@@ -43,11 +43,17 @@ def _depth(edit: tuple[Path, Fix]) -> int:
 
 def _position(path: Path) -> tuple[tuple[int, str], ...]:
     """A sort key that puts the items of a list in their order."""
-    return tuple((step, "") if isinstance(step, int) else (0, step) for step in path)
+    return tuple(map(_rank, path))
+
+
+def _rank(step: str | int) -> tuple[int, str]:
+    if isinstance(step, int):
+        return (step, "")
+    return (0, step)
 
 
 def _edited(value: object, path: Path, fix: Fix, depth: int) -> object:
-    """A value with one edit made. Only the containers on the way are copied."""
+    """A value with an edit made. Only the containers on the way are copied."""
     if depth == len(path):
         return fix.value
 
@@ -56,15 +62,19 @@ def _edited(value: object, path: Path, fix: Fix, depth: int) -> object:
     is_removal = is_last and fix.op == "remove"
 
     if isinstance(value, dict) and (step in value or is_last):
+        changed = dict(value)
         if is_removal:
-            return {key: item for key, item in value.items() if key != step}
-        return {**value, step: _edited(value.get(step), path, fix, depth + 1)}
+            del changed[step]
+        else:
+            changed[step] = _edited(value.get(step), path, fix, depth + 1)
+        return changed
 
     if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        before = value[:step]
-        after = value[step + 1 :]
+        items = list(value)
         if is_removal:
-            return [*before, *after]
-        return [*before, _edited(value[step], path, fix, depth + 1), *after]
+            del items[step]
+        else:
+            items[step] = _edited(value[step], path, fix, depth + 1)
+        return items
 
     raise InvalidPath(f"{render(path)} leads nowhere")

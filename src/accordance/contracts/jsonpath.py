@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from accordance.contracts.limits import MAX_KEY
 from accordance.contracts.printable import printable
@@ -20,6 +20,8 @@ from accordance.errors import InvalidPath
 
 JsonObject: TypeAlias = dict[str, object]
 Path: TypeAlias = tuple[str | int, ...]
+V = TypeVar("V")
+_NOTHING: Final = object()  # where a path leads nowhere
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _STEP = re.compile(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
@@ -86,17 +88,40 @@ def _step_in(match: re.Match[str]) -> str | int:
 def lookup(value: object, path: Path) -> object:
     """What stands at a path of a value. Raises InvalidPath."""
     for step in path:
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
+        value = part_at(value, step, _NOTHING)
+        if value is _NOTHING:
             raise InvalidPath(f"{render(path)} leads nowhere")
     return value
 
 
+def has_part(value: object, step: str | int) -> bool:
+    """Whether an object has a key, or a list an item."""
+    return part_at(value, step, _NOTHING) is not _NOTHING
+
+
+def part_at(value: object, step: str | int, default: object = None) -> object:
+    """The part of an object or a list a step below it, or else the default."""
+    if isinstance(value, Mapping):
+        return value.get(step, default)
+    if not isinstance(value, list) or not isinstance(step, int):
+        return default
+    if step < len(value):
+        return value[step]
+    return default
+
+
+def without(values: Mapping[str, V], keys: Container[str]) -> dict[str, V]:
+    """A copy of an object without some of its keys."""
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def without_nulls(values: Mapping[str, V | None]) -> dict[str, V]:
+    """A copy of an object without the keys that hold nothing."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def lies_within(path: Path, places: Collection[Path]) -> bool:
-    """Whether a path is one of the places or lies below one.
+    """Whether a path is among the places or lies below any of them.
 
     The cost depends on the depth of the path, not on the number of places.
     """

@@ -17,5 +17,5 @@ class Limits:
 
 LIMITS: Final = Limits()
 MAX_REPORTED: Final = 50  # violations, and warnings, that are listed; all are counted
-MAX_EXCERPT: Final = 80  # characters of the message shown in one violation
+MAX_EXCERPT: Final = 80  # characters of the message shown in a violation
 MAX_KEY: Final = 100  # characters of a key shown in a path

@@ -15,7 +15,7 @@ from accordance.contracts.model_schemas import mapping, sequence
 from accordance.contracts.respelling import respelling
 
 _NUMBER: Final = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?\s*", re.ASCII)
-_LONGEST_NUMBER: Final = 40  # characters; a longer one was hardly quoted by mistake
+_LONGEST_NUMBER: Final = 40  # characters; a longer number was hardly quoted by mistake
 _EXACT: Final = 2**53  # up to here a float holds every integer
 _BOOLEANS: Final[dict[str, tuple[object]]] = {"true": (True,), "false": (False,)}
 
@@ -38,7 +38,7 @@ def mended(schema: JsonObject, value: object) -> tuple[object] | None:
 
 
 def _as_word(words: Sequence[object], value: object) -> tuple[object] | None:
-    """A word in its own spelling, or out of a list of one."""
+    """A word in its own spelling, or out of a list that holds nothing else."""
     if isinstance(value, str):
         return respelling(words, value)
     if isinstance(value, list) and len(value) == 1:
@@ -50,17 +50,23 @@ def _as_word(words: Sequence[object], value: object) -> tuple[object] | None:
 
 
 def _as_boolean(value: object) -> tuple[object] | None:
-    return _BOOLEANS.get(value) if isinstance(value, str) else None
+    if isinstance(value, str):
+        return _BOOLEANS.get(value)
+    return None
 
 
 def _as_number(schema: JsonObject, value: object) -> tuple[object] | None:
     """A number that was quoted, or an integer written with a fraction of zero."""
     number = _number_in(value)
-    if number is None or abs(number) > _EXACT or not _lies_in_range(schema, number):
+    if number is None or abs(number) > _EXACT:
+        return None
+    if not _lies_in_range(schema, number):
         return None
     if number.is_integer():
         return (int(number),)
-    return (number,) if schema.get("type") == "number" else None
+    if schema.get("type") == "number":
+        return (number,)
+    return None
 
 
 def _number_in(value: object) -> float | None:
@@ -68,7 +74,9 @@ def _number_in(value: object) -> float | None:
         return value
     if not isinstance(value, str) or len(value) > _LONGEST_NUMBER:
         return None
-    return float(value) if _NUMBER.fullmatch(value) else None
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    return None
 
 
 def _lies_in_range(schema: JsonObject, number: float) -> bool:

@@ -1,6 +1,6 @@
 """The JSON Schema of a model, and how to walk it.
 
-Reports, exports and comparisons all read this one schema, so that they agree with the
+Reports, exports and comparisons all read this schema, so that they agree with the
 validator and with each other.
 """
 
@@ -93,9 +93,13 @@ def takes_null(schema: JsonObject) -> bool:
 
 def mapping(value: object) -> JsonObject:
     """A part of a schema that should be an object; empty if it is none."""
-    return dict(value) if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {}
 
 
 def sequence(value: object) -> list[object]:
     """A part of a schema that should be a list; empty if it is none."""
-    return list(value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return list(value)
+    return []

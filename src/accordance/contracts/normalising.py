@@ -1,6 +1,6 @@
 """Step 3: a closed table of lossless rewrites, applied before validation and recorded.
 
-A `Shape` is the table for one kind of object: other names of its keys, other spellings
+A `Shape` is the table for a kind of object: other names of its keys, other spellings
 of its words, wrappers that may lie around it. Nothing here supplies a value, changes a
 decision or drops content. Where a rewrite would lose something it is not applied, and
 validation reports the fault. The input is never modified.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-from accordance.contracts.jsonpath import JsonObject, Path, render
+from accordance.contracts.jsonpath import JsonObject, Path, render, without
 from accordance.contracts.respelling import BLANKS, folded
 from accordance.contracts.violation import Repair
 
@@ -48,7 +48,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The rewrites of one kind of object, as data.
+    """The rewrites of a kind of object, as data.
 
     `renames` maps a canonical key to its other names. `wrappers` are the keys of an
     object around the message, which is unwrapped only if `marker` is not at the top.
@@ -77,7 +77,7 @@ def normalise(message: JsonObject, shape: Shape) -> tuple[JsonObject, list[Repai
 
 
 class Rivals(NamedTuple):
-    """Two answers in one message that differ in a key.
+    """Two answers in a message that differ in a key.
 
     A place is the name of a wrapper, or "" for the top of the message.
     """
@@ -88,7 +88,7 @@ class Rivals(NamedTuple):
 
 
 def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
-    """Two places of one message that hold different answers, so that neither counts."""
+    """Two places of a message that hold different answers, so that neither counts."""
     answers = _wrapped_answers(message, shape)
     if not answers:
         return None
@@ -103,7 +103,7 @@ def rival_answers(message: JsonObject, shape: Shape) -> Rivals | None:
 
 def _answer_at_the_top(message: JsonObject, shape: Shape) -> JsonObject:
     """What stands beside the wrappers, with its words in canonical spelling."""
-    outer = {key: value for key, value in message.items() if key not in shape.wrappers}
+    outer = without(message, shape.wrappers)
     normal = _normal_object(outer, shape, (), [])
     return {key: value for key, value in normal.items() if key in outer}
 
@@ -112,7 +112,7 @@ def _wrapped_answers(message: JsonObject, shape: Shape) -> dict[str, JsonObject]
     """The wrappers that hold an answer, with that answer normalised.
 
     An answer is an object with the marker. Where the marker has a list of words, it
-    must be one of them.
+    must be among them.
     """
     spelling = shape.spellings.get(shape.marker)
     answers: dict[str, JsonObject] = {}
@@ -138,9 +138,16 @@ def _unwrap(message: JsonObject, shape: Shape, repairs: list[Repair]) -> JsonObj
         inner = message.get(wrapper)
         if not isinstance(inner, dict):
             continue
-        outer = {key: value for key, value in message.items() if key != wrapper}
+        outer = without(message, (wrapper,))
         if _agree(outer, inner):
-            repairs.append(Repair("unwrap", render((wrapper,)), wrapper, None))
+            repairs.append(
+                Repair(
+                    rule="unwrap",
+                    path=render((wrapper,)),
+                    before=wrapper,
+                    after=None,
+                )
+            )
             return {**outer, **inner}
     return message
 
@@ -156,16 +163,7 @@ def _normal_object(
 ) -> JsonObject:
     """An object after all rewrites of its table; itself if there are none."""
     renamed = _rename(value, shape, path, repairs)
-    changed: JsonObject = {}
-
-    for key, spelling in shape.spellings.items():
-        written = renamed.get(key)
-        if not isinstance(written, str) or written in spelling.known:
-            continue
-        word = spelling.canonical(written)
-        if word is not None:
-            repairs.append(Repair("spelling", render((*path, key)), written, word))
-            changed[key] = word
+    changed = _respelt(renamed, shape, path, repairs)
 
     for key, child in shape.objects.items():
         inner = renamed.get(key)
@@ -181,7 +179,32 @@ def _normal_object(
             if normal_items is not items:
                 changed[key] = normal_items
 
-    return {**renamed, **changed} if changed else renamed
+    if not changed:
+        return renamed
+    return {**renamed, **changed}
+
+
+def _respelt(
+    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+) -> JsonObject:
+    """The words of an object that are respelt, by their keys."""
+    changed: JsonObject = {}
+    for key, spelling in shape.spellings.items():
+        written = value.get(key)
+        if not isinstance(written, str) or written in spelling.known:
+            continue
+        word = spelling.canonical(written)
+        if word is not None:
+            repairs.append(
+                Repair(
+                    rule="spelling",
+                    path=render((*path, key)),
+                    before=written,
+                    after=word,
+                )
+            )
+            changed[key] = word
+    return changed
 
 
 def _normal_items(
@@ -207,7 +230,9 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
             return False
     for key, child in shape.objects.items():
         inner = value.get(key)
-        if inner and (not isinstance(inner, dict) or not _is_canonical(inner, child)):
+        if not inner:
+            continue
+        if not isinstance(inner, dict) or not _is_canonical(inner, child):
             return False
     return True
 
@@ -229,7 +254,14 @@ def _rename(
         first = present[0]
         if all(value[alias] == value[first] for alias in present):
             new_names[first] = key
-            repairs.append(Repair("rename", render((*path, first)), first, key))
+            repairs.append(
+                Repair(
+                    rule="rename",
+                    path=render((*path, first)),
+                    before=first,
+                    after=key,
+                )
+            )
     if not new_names:
         return value
 

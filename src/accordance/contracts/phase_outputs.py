@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.phases import DEMANDS
 
 OUTPUTS: Final[Mapping[int, str]] = MappingProxyType(
@@ -126,7 +126,7 @@ def _work(message: JsonObject) -> object:
     """The work itself, without the outputs of other phases beside it."""
     main_output = _main_output(message)
     others = {OUTPUTS[phase] for phase in _NAMED}
-    return {key: value for key, value in main_output.items() if key not in others}
+    return without(main_output, others)
 
 
 def _main_output(message: JsonObject) -> JsonObject:

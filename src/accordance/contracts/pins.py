@@ -1,9 +1,9 @@
 """Pins: which paths a task may touch. The only path matcher of the project.
 
-`*` stays within one segment and `**` spans any number of segments, also none. A
+`*` stays within a segment and `**` spans any number of segments, also none. A
 trailing slash names a directory and covers its content. A last name without a star is
 that path or, if it is a directory, its content. Nothing else is special: `src/*` allows
-the files of one directory, `src/**` the whole tree. Patterns are relative to the
+the files of a directory, `src/**` the whole tree. Patterns are relative to the
 repository root.
 
 Forbidden wins and ignores letter case; allowed is exact. A forbidden pattern that ends
@@ -47,7 +47,8 @@ def normal_path(path: str) -> str | None:
     if not _UNTIDY.search(spelled):
         return spelled
 
-    segments = [segment for segment in spelled.split("/") if segment not in ("", ".")]
+    names = spelled.split("/")
+    segments = [name for name in names if name not in ("", ".")]
     if ".." in segments or not segments:
         return None
     return "/".join(segments)
@@ -60,7 +61,9 @@ def normal_pattern(pattern: str) -> str:
         raise InvalidPattern(
             f"{pattern!r} is not a pattern relative to the repository root"
         )
-    return f"{path}/" if pattern.endswith("/") else path
+    if pattern.endswith("/"):
+        return f"{path}/"
+    return path
 
 
 def folded(path: str) -> str:
@@ -127,7 +130,7 @@ def _regex(pattern: str) -> str:
 
 
 def _joined(blocks: list[str]) -> str:
-    """The blocks as one expression; all but the first and the last are atomic."""
+    """The blocks as a single expression; all but the first and the last are atomic."""
     if len(blocks) == 1:
         return blocks[0]
     first, *middle, last = blocks
@@ -136,7 +139,7 @@ def _joined(blocks: list[str]) -> str:
 
 
 def _segment_regex(name: str) -> str:
-    """Translate one segment.
+    """Translate a segment.
 
     Each piece between two stars matches where it fits first; the last piece matches at
     the end of the segment.
@@ -164,7 +167,9 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.path}: {self.rule}"
-        return f"{text} by {self.pattern}" if self.pattern else text
+        if self.pattern:
+            return f"{text} by {self.pattern}"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +193,9 @@ class Pins:
     def rule(self, path: str) -> Ruling:
         """The rule that decides about a path."""
         normal = normal_path(path)
-        return "unsafe_path" if normal is None else self.rule_of_normal(normal)
+        if normal is None:
+            return "unsafe_path"
+        return self.rule_of_normal(normal)
 
     def rule_of_normal(self, normal: str) -> Ruling:
         """The rule that decides about a path that is known to be normal."""
@@ -216,9 +223,9 @@ class Pins:
 
 GIT_FILES: Final = "**/.git"  # git's own files belong to no task
 
-# HFS+ leaves these characters out of a name. NTFS reads a name by its short form, without
-# spaces and dots at its end and without the name of a stream. Git refuses the same
-# spellings.
+# HFS+ leaves these characters out of a name. NTFS reads a name by its short form,
+# without spaces and dots at its end and without the name of a stream. Git refuses the
+# same spellings.
 _IGNORED_BY_HFS: Final = dict.fromkeys(
     (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
 )

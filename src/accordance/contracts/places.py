@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from accordance.contracts.expectations import Expectation, expectation_at
-from accordance.contracts.jsonpath import JsonObject, Path
+from accordance.contracts.jsonpath import JsonObject, Path, has_part, part_at
 from accordance.contracts.model_schemas import (
     branches_of,
     mapping,
@@ -58,8 +58,8 @@ def place_of(
 class _Walk:
     """A walk down schema and message together.
 
-    `node` is the schema of the type that pydantic tried, `shown` the one that a report
-    describes: at a union, all of it.
+    `node` is the schema of the type that pydantic tried, `shown` the schema that a
+    report describes: at a union, all of it.
     """
 
     def __init__(self, root: JsonObject, message: JsonObject) -> None:
@@ -79,7 +79,7 @@ class _Walk:
         is_missing = details["type"] == "missing"
 
         for index, step in enumerate(location):
-            is_absent = not _holds(self.value, step)
+            is_absent = not has_part(self.value, step)
             if self._choose(step):
                 continue
             if step == _KEY and is_absent:
@@ -89,11 +89,11 @@ class _Walk:
 
         text = describe(self.shown, self.root) if in_words else ""
         return Place(
-            tuple(self.path),
-            Expectation(text, self.shown, self.optional),
-            self.is_key,
-            self.is_certain,
-            self._has_type_of_a_branch(),
+            path=tuple(self.path),
+            expected=Expectation(text, self.shown, self.optional),
+            is_key=self.is_key,
+            is_certain=self.is_certain,
+            has_type=self._has_type_of_a_branch(),
         )
 
     def _has_type_of_a_branch(self) -> bool:
@@ -143,7 +143,7 @@ class _Walk:
         self.optional = isinstance(step, str) and not is_required
         self.node = resolve(self.root, _child(self.node, step))
         self.shown = self.node
-        self.value = _part(self.value, step)
+        self.value = part_at(self.value, step)
         self.path.append(step)
 
 
@@ -157,7 +157,7 @@ def _kind_labelled(label: str) -> str:
 
 
 def _child(node: JsonObject, step: str | int) -> JsonObject:
-    """The schema one step below a node."""
+    """The schema a step below a node."""
     if isinstance(step, int):
         first_items = node.get("prefixItems")
         if isinstance(first_items, list) and step < len(first_items):
@@ -168,18 +168,3 @@ def _child(node: JsonObject, step: str | int) -> JsonObject:
     if step in properties:
         return mapping(properties[step])
     return mapping(node.get("additionalProperties"))
-
-
-def _holds(value: object, step: str | int) -> bool:
-    if isinstance(value, dict):
-        return step in value
-    return isinstance(value, list) and isinstance(step, int) and step < len(value)
-
-
-def _part(value: object, step: str | int) -> object:
-    """The value one step below another; None where there is none."""
-    if isinstance(value, dict):
-        return value.get(step)
-    if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return None

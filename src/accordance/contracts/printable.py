@@ -23,7 +23,7 @@ VISIBLE: Final = (
 )
 """A visible character, as a pattern that pydantic and Python read alike.
 
-A text without one is blank.
+A text without any is blank.
 """
 
 _SHOWS: Final = re.compile(VISIBLE)
@@ -34,12 +34,18 @@ def printable(text: str) -> str:
 
     A backslash is left alone, so that escaping a text twice changes nothing.
     """
-    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
-        return text
+    if text.isprintable():
+        can_be_seen = text.isascii() or _UNSEEN.isdisjoint(text)
+        if can_be_seen:
+            return text
     pieces: list[str] = []
     before = " "
     for char in text:
-        pieces.append(char if _is_visible(char, before) else json.dumps(char)[1:-1])
+        if _is_visible(char, before):
+            pieces.append(char)
+        else:
+            quoted = json.dumps(char)
+            pieces.append(quoted[1:-1])
         before = char
     return "".join(pieces)
 
@@ -55,7 +61,7 @@ def is_blank(text: str) -> bool:
 
 
 def _is_visible(char: str, before: str) -> bool:
-    """Whether a character shows, after the one before it."""
+    """Whether a character shows, after the character before it."""
     if char == EMOJI_STYLE:
         return not before.isascii() and before not in _UNSEEN
     if char == _WIDE_SPACE:

@@ -82,7 +82,7 @@ class Registry:
         """Turn a pydantic model into a contract: `@contract("my_review_v1")`.
 
         Its version, its short name and the model itself then stand for the contract in
-        every call that takes one.
+        every call that takes a name.
         """
 
         def declare_and_register(model: type[M]) -> type[M]:
@@ -95,7 +95,9 @@ class Registry:
         """The contract of a name or a model, or itself. Raises UnknownContract."""
         if isinstance(contract, str):
             return self.get(contract)
-        return contract if isinstance(contract, Contract) else contract_of(contract)
+        if isinstance(contract, Contract):
+            return contract
+        return contract_of(contract)
 
     def get(self, name: str) -> AnyContract:
         """The contract of a version, short name or scope. Raises UnknownContract."""

@@ -3,7 +3,7 @@
 Only the case of ASCII letters and the blanks around a word are ignored, and for fixes
 also the difference between `-`, `_` and a space. There is no edit distance, no partial
 match and no look-alike character: those would be guesses, and a guessed decision is a
-false one.
+false decision.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 BLANKS: Final = " \t\r\n"
-LONGEST_WORD: Final = 100  # no contract has a longer one
+LONGEST_WORD: Final = 100  # no contract has a longer word
 
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _SEPARATORS: Final = str.maketrans("- ", "__")
@@ -29,13 +29,15 @@ def folded(text: str, blanks: str = BLANKS) -> str:
 def respelling(words: Iterable[object], written: str) -> tuple[object] | None:
     """The word that differs from what was written in spelling only, in a 1-tuple.
 
-    None if there is no such word, or more than one.
+    None if there is no such word, or several.
     """
     if len(written) > LONGEST_WORD:
         return None
     wanted = _loose(written)
     meant = [word for word in words if _loose_word(_as_text(word)) == wanted]
-    return (meant[0],) if len(meant) == 1 else None
+    if len(meant) == 1:
+        return (meant[0],)
+    return None
 
 
 def _loose(text: str) -> str:
@@ -47,4 +49,6 @@ _loose_word: Final = lru_cache(maxsize=1024)(_loose)  # contracts repeat their w
 
 def _as_text(word: object) -> str:
     """A word as it may have been quoted, if it is no text: true, 1."""
-    return word if isinstance(word, str) else json.dumps(word, default=str)
+    if isinstance(word, str):
+        return word
+    return json.dumps(word, default=str)

@@ -1,14 +1,14 @@
 """A JSON scanner that is fed piece by piece and stops at the first fatal flaw.
 
-It builds nothing. One set of rules serves three callers: the strict reader, which needs
+It builds nothing. The same rules serve three callers: the strict reader, which needs
 to know why and where the fast parser refused a text; the stream guard, which cannot
 wait for the end; and reports, which need the line of a path. Work is linear in the
 text, however it is cut; memory is bounded by depth and keys.
 
-It is one long module on purpose, for speed: the states share the current token and
+It is a long module on purpose, for speed: the states share the current token and
 follow each other character by character. Split, they would have to pass it around.
 
-Grammar: RFC 8259, one object with nothing around it but JSON white space; no repeated
+Grammar: RFC 8259, an object with nothing around it but JSON white space; no repeated
 key, no lone surrogate, no number that overflows, nothing beyond the limits.
 """
 
@@ -76,7 +76,7 @@ class _Frame:
 
 
 _Step: TypeAlias = Callable[[str, int], int]
-"""A state of the scanner: reads on in a piece of text, from one place to the next."""
+"""A state of the scanner: reads on in a piece of text, from a place to the next."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Scanner:
     """Feed it text; it returns the first flaw, or None while there is hope.
 
     `wanted` are paths whose place in the text is to be noted in `places`. `watched`
-    maps a top-level key to the texts it may hold; an empty one stands for any blank
+    maps a top-level key to the texts it may hold; an empty text stands for any blank
     text.
     """
 
@@ -448,7 +448,13 @@ class Scanner:
     ) -> None:
         """Record the flaw, if it is the first."""
         if self.flaw is None:
-            self.flaw = Flaw(code, self._base + at, expected, actual, path)
+            self.flaw = Flaw(
+                code=code,
+                offset=self._base + at,
+                expected=expected,
+                actual=actual,
+                path=path,
+            )
 
 
 def _show(text: str) -> str:

@@ -45,7 +45,9 @@ def describe(schema: JsonObject, root: JsonObject | None = None) -> str:
         text = _describe_union(branches, root or {})
     else:
         text = _describe_plain(schema)
-    return f"{text}, or null" if takes_null(schema) else text
+    if takes_null(schema):
+        return f"{text}, or null"
+    return text
 
 
 def _describe_union(branches: list[JsonObject], root: JsonObject) -> str:
@@ -146,4 +148,6 @@ def _size(schema: JsonObject, least: str, most: str, noun: str) -> str:
 
 
 def _plural(noun: str, count: object) -> str:
-    return noun if count == 1 else f"{noun}s"
+    if count == 1:
+        return noun
+    return f"{noun}s"

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from accordance.contracts.comparing import fields_of
 from accordance.contracts.contract import Contract
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.model_schemas import (
     mapping,
     model_schema,
@@ -154,7 +154,9 @@ def _identified(schema: JsonObject, contract: Contract[Any]) -> JsonObject:
 
 def _rules_dropped(contract: Contract[Any]) -> tuple[str, ...]:
     names = ", ".join(rule.__name__ for rule in contract.rules)
-    return (f"$: the rules across fields ({names})",) if names else ()
+    if names:
+        return (f"$: the rules across fields ({names})",)
+    return ()
 
 
 def _homes(contract: Contract[Any]) -> dict[str, str]:
@@ -194,13 +196,15 @@ class _Writer:
 
     def _write_inline(self, node: JsonObject, path: str) -> JsonObject:
         """A node with its references replaced by what they refer to."""
-        resolved = {key: value for key, value in node.items() if key != "$defs"}
+        resolved = without(node, ("$defs",))
         if "$ref" in resolved or "anyOf" in resolved:
             resolved = resolve(self.root, resolved)
 
-        name = str(resolved.get("title", "")) if resolved.get("properties") else ""
+        name = ""
+        if resolved.get("properties"):
+            name = str(resolved.get("title", ""))
         if name and name in self.inside:
-            self._drop(path, "contains itself, which cannot be said without $ref")
+            self._drop(path, "contains itself, which needs $ref")
             return {"type": "object"}
 
         self.inside.append(name)
@@ -217,7 +221,8 @@ class _Writer:
         kind = written.get("type")
         if kind == "object":
             self._finish_object(written, node, path)
-        if kind == "array" and self.dialect.typed and "items" not in written:
+        has_open_items = kind == "array" and "items" not in written
+        if has_open_items and self.dialect.typed:
             written["items"] = self._write_anything(f"{path}[*]")
         self._finish_words(written, path)
         return written
@@ -228,7 +233,7 @@ class _Writer:
 
     def _write_anything(self, path: str) -> JsonObject:
         """The nearest to "anything" that has a type: any value without parts."""
-        self._drop(path, "a list or an object (anything cannot be said)")
+        self._drop(path, "a list or an object (every value needs a type)")
         scalars = [{"type": name} for name in _SCALARS]
         if self.dialect.inline:
             return {"anyOf": scalars, "nullable": True}
@@ -277,7 +282,7 @@ class _Writer:
         properties = written.get("properties")
         if not isinstance(properties, dict):
             if self.dialect.closed:
-                self._drop(path, "any keys (an open object cannot be said)")
+                self._drop(path, "any keys (every object must be closed)")
                 written["properties"] = {}
                 written["required"] = []
                 written["additionalProperties"] = False
@@ -323,7 +328,8 @@ class _Writer:
 
 def _with_any_of(node: JsonObject) -> JsonObject:
     """A node with oneOf, which the typed dialects do not know, written as anyOf."""
-    return {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
+    names = {"oneOf": "anyOf"}
+    return {names.get(key, key): value for key, value in node.items()}
 
 
 def _types_of(values: list[object]) -> list[str]:

@@ -54,9 +54,9 @@ def _ends_a_sentence(
 ) -> bool:
     """Whether a sentence that began at `begin` ends at this mark."""
     following = _NEXT.match(text, mark.end())
-    space, letter = following.group("space", "letter") if following else ("", "")
-    if not letter:
+    if following is None or not following["letter"]:
         return True
+    space, letter = following.group("space", "letter")
     if mark["wide"]:
         goes_on = mark["wide_closing"] and not space and letter.isalnum()  # “好。”他说
         return not goes_on

@@ -80,14 +80,26 @@ class MessageGuard:
         return self._judge(self._scanner.end())
 
     def _refuse(self, code: str, expected: str, actual: str) -> Violation:
-        self._doom = Violation(code, "$", expected, actual, None, self._offset)
+        self._doom = Violation(
+            code=code,
+            path="$",
+            expected=expected,
+            actual=actual,
+            fix=None,
+            offset=self._offset,
+        )
         return self._doom
 
     def _judge(self, flaw: Flaw | None) -> Violation | None:
         if flaw is not None:
             path = render(flaw.path)
             self._doom = Violation(
-                flaw.code, path, flaw.expected, flaw.actual, None, flaw.offset
+                code=flaw.code,
+                path=path,
+                expected=flaw.expected,
+                actual=flaw.actual,
+                fix=None,
+                offset=flaw.offset,
             )
         return self._doom
 

@@ -164,7 +164,7 @@ class _ObjectFinder(ValueReader):
         return self.refuse("not_object", "one JSON object", "a piece of a larger value")
 
     def only_object(self, objects: list[JsonObject]) -> JsonObject:
-        """The object of the text, if there is exactly one or the same one repeated."""
+        """The object of the text, unless it holds several that differ."""
         if not objects:
             raise self.refuse("text_around", "one JSON object", "none in the text")
 

@@ -272,7 +272,9 @@ class ValueReader:
             return self.following("\n", at)
         if self.text.startswith("/*", at):
             end = self.following("*/", at + 2)
-            return at if end == len(self.text) else end + 2
+            if end == len(self.text):
+                return at
+            return end + 2
         match = _BLANK.match(self.text, at)
         return match.end() if match else at
 
@@ -308,7 +310,15 @@ class ValueReader:
     ) -> None:
         """Record a repair, here unless another offset is given."""
         place = self.at if offset is None else offset
-        self.repairs.append(Repair(rule, render(path), before, after, place))
+        self.repairs.append(
+            Repair(
+                rule=rule,
+                path=render(path),
+                before=before,
+                after=after,
+                offset=place,
+            )
+        )
 
     def refuse(
         self,

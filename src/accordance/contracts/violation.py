@@ -43,7 +43,7 @@ class Fix(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """One way in which a message does not honour its contract."""
+    """A way in which a message breaks its contract."""
 
     code: str  # stable, has a page: accordance explain CODE
     path: str  # "$.breakdown[2].issues[0].evidence"
@@ -112,8 +112,9 @@ class Repair(NamedTuple):
         return fields
 
 
-# The two outcomes are values too, but not frozen: every check makes one, and freezing it
-# would cost more than all rules of a contract together. What they hold is frozen.
+# The two outcomes are values too, but not frozen: every check makes an outcome, and
+# freezing it would cost more than all rules of a contract together. What they hold is
+# frozen.
 
 
 @dataclass(slots=True)
@@ -193,7 +194,9 @@ def _is_brief(items: Collection[object]) -> bool:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def _shorten(text: str, limit: int) -> str:

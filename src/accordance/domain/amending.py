@@ -23,7 +23,7 @@ _UNTOUCHED: Final = (State.PENDING, State.READY, State.ABANDONED)
 _NEVER: Final = Counters()
 
 
-class Refusal(NamedTuple):
+class AmendmentRefusal(NamedTuple):
     """Why an amendment is refused, and what to do instead."""
 
     why: str
@@ -50,7 +50,7 @@ class Amendment:
 
     @property
     def changed(self) -> frozenset[str]:
-        """The tasks whose own work is another one now."""
+        """The tasks whose own work has changed."""
         changed = {item.id for item in self.difference.changed}
         changed |= self.needs_changed
         for before, after, _ in self.kept:
@@ -62,7 +62,7 @@ class Amendment:
 # -- what is refused
 
 
-def refusals(amendment: Amendment) -> Iterator[Refusal]:
+def refusals(amendment: Amendment) -> Iterator[AmendmentRefusal]:
     """Yield why an amendment cannot be taken up, task by task."""
     for task in amendment.difference.removed:
         yield from _removing(task, amendment.plan.at[task])
@@ -75,18 +75,20 @@ def refusals(amendment: Amendment) -> Iterator[Refusal]:
         yield from _choosing(before, after, amendment)
 
 
-def _removing(task: str, progress: NodeProgress) -> Iterator[Refusal]:
+def _removing(task: str, progress: NodeProgress) -> Iterator[AmendmentRefusal]:
     """Only a task in which nothing has happened can be removed."""
     state = progress.state
     if state is State.DONE:
-        yield Refusal(f"task {task} is DONE, and done work stays", f"keep {task}")
+        yield AmendmentRefusal(
+            f"task {task} is DONE, and done work stays", f"keep {task}"
+        )
     elif state is State.IN_PROGRESS:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is IN_PROGRESS and cannot be removed",
             f"wait until it ends, or keep {task} and cancel it",
         )
     elif _has_begun(progress):
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is {state} and has a record, which stays",
             f"keep {task} and cancel it",
         )
@@ -98,7 +100,7 @@ def _has_begun(progress: NodeProgress) -> bool:
 
 def _changing(
     before: PlanNode, after: PlanNode, progress: NodeProgress, *, is_changed: bool
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """What is done, in review or given up stays what it is."""
     task = after.task_id
     state = progress.state
@@ -108,30 +110,27 @@ def _changing(
 
     if state is State.DONE:
         if is_changed or is_checked_otherwise or has_other_parts:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"task {task} is DONE, and done work stays as it is",
                 "add a task behind it instead",
             )
     elif state is State.READY_TO_CHECK:
         if is_changed or is_checked_otherwise:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"the product of task {task} is in review", "amend it after the review"
             )
     elif state is State.TO_BE_MODIFY and waits_otherwise:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {task} is being reworked and cannot wait for other tasks now",
             "amend that when it is done",
         )
     elif state is State.DEAD_LETTER and has_other_parts:
-        yield Refusal(f"task {task} was given up", "requeue it first")
+        yield AmendmentRefusal(f"task {task} was given up", "requeue it first")
 
-    is_another_kind = (before.kind, before.is_work, before.checks) != (
-        after.kind,
-        after.is_work,
-        after.checks,
-    )
-    if is_another_kind and state is not State.DONE and _has_begun(progress):
-        yield Refusal(
+    is_another_kind = _identity(before) != _identity(after)
+    is_under_way = state is not State.DONE and _has_begun(progress)
+    if is_another_kind and is_under_way:
+        yield AmendmentRefusal(
             f"task {task} has begun as {_kind(before)} and cannot become"
             f" {_kind(after)}",
             "add a task for that",
@@ -140,6 +139,11 @@ def _changing(
 
 def _shape(node: PlanNode) -> tuple[str, frozenset[str]]:
     return node.combine, frozenset(node.parts)
+
+
+def _identity(node: PlanNode) -> tuple[str, bool, str | None]:
+    """What a task cannot change any more once it has begun."""
+    return node.kind, node.is_work, node.checks
 
 
 def _kind(node: PlanNode) -> str:
@@ -152,17 +156,19 @@ def _kind(node: PlanNode) -> str:
 
 def _moving(
     before: PlanNode, after: PlanNode, amendment: Amendment
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """A task moves to another goal or product only where all of them are in use."""
     is_with_same_goals = set(before.parents) == set(after.parents)
     if is_with_same_goals and before.checks == after.checks:
         return
-    at = amendment.plan.at
     family = [after.task_id, *before.parents, *after.parents]
-    family += [task for task in (before.checks, after.checks) if task is not None]
-    passed_over = [task for task in family if task in at and not at[task].active]
+    for product in (before.checks, after.checks):
+        if product is not None:
+            family.append(product)
+    unused = _unused(amendment.plan.at)
+    passed_over = [task for task in family if task in unused]
     if passed_over:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"task {after.task_id} cannot move: {passed_over[0]} is not in use",
             "add a task of its own instead",
         )
@@ -170,33 +176,34 @@ def _moving(
 
 def _choosing(
     before: PlanNode, after: PlanNode, amendment: Amendment
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """Alternatives stay alternatives of each other, in their order; new ones may join.
 
-    The chosen one cannot be removed: another would have to take its place unasked.
+    The chosen alternative cannot be removed: another would have to take its place
+    unasked.
     """
     known = amendment.plan.graph.nodes
     remaining = [task for task in before.rivals if task in amendment.graph.nodes]
     kept_now = [task for task in after.rivals if task in known]
     expected = remaining or [after.task_id]
     if kept_now and kept_now != expected:
-        yield Refusal(
+        yield AmendmentRefusal(
             f"the alternatives of task {after.task_id} cannot be regrouped while the"
             " plan runs",
             "keep their order, or cancel the task that is not wanted",
         )
     elif len(remaining) > 1 and not kept_now:
-        yield Refusal(
-            f"task {after.task_id} is an alternative and stays it",
+        yield AmendmentRefusal(
+            f"task {after.task_id} must remain an alternative",
             "cancel the alternatives that are not wanted",
         )
 
     for rival in before.rivals:
         is_removed = rival not in amendment.graph.nodes
         if is_removed and amendment.plan.at[rival].active:
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"task {rival} is the chosen alternative and cannot be removed",
-                f"keep {rival} and cancel it: the next one takes its place",
+                f"keep {rival} and cancel it: the next alternative takes its place",
             )
 
 
@@ -243,23 +250,24 @@ def _passed_over(amendment: Amendment) -> frozenset[str]:
     graph = amendment.graph
     at = amendment.plan.at
     new = [graph[task] for task in graph if task not in at]
-    inactive = {task for task in graph if task in at and not at[task].active}
-    inactive |= {node.task_id for node in new if _waits_for_turn(node, at)}
+    inactive = {*_unused(at)}
+    inactive.update(node.task_id for node in new if _waits_for_turn(node, at))
 
-    has_grown = True
-    while has_grown:
-        followers = {
-            node.task_id
-            for node in new
-            if node.task_id not in inactive and _follows_unused(node, inactive)
-        }
-        inactive |= followers
-        has_grown = bool(followers)
-    return frozenset(node.task_id for node in new if node.task_id in inactive)
+    size = 0
+    while len(inactive) > size:
+        size = len(inactive)
+        followers = [node.task_id for node in new if _follows_unused(node, inactive)]
+        inactive.update(followers)
+    return frozenset(inactive.difference(at))
+
+
+def _unused(at: Mapping[str, NodeProgress]) -> frozenset[str]:
+    """Return the tasks that are not in use."""
+    return frozenset(task for task, progress in at.items() if not progress.active)
 
 
 def _waits_for_turn(node: PlanNode, at: Mapping[str, NodeProgress]) -> bool:
-    """Whether another alternative is the chosen one."""
+    """Whether another alternative is chosen."""
     if not node.rivals:
         return False
     has_known_rival = any(rival in at for rival in node.rivals)
@@ -273,7 +281,7 @@ def _follows_unused(node: PlanNode, inactive: Collection[str]) -> bool:
 
 
 def _excuse_unneeded(plan: PlanInMemory, inactive: frozenset[str]) -> None:
-    """Nobody waits for new tasks whose job is done, or whose goals are excused."""
+    """No task waits for new tasks whose job is done, or whose goals are excused."""
     remaining = set(inactive)
     has_grown = True
     while has_grown:
@@ -288,8 +296,10 @@ def _is_unneeded(plan: PlanInMemory, task: str) -> bool:
     node = plan.node(task)
     if any(plan.at[rival].state is State.DONE for rival in node.rivals):
         return True
-    above = [node.checks] if node.checks is not None else list(node.parents)
-    return bool(above) and all(plan.at[goal].excused for goal in above)
+    if node.checks is not None:
+        return plan.at[node.checks].excused
+    is_part = bool(node.parents)
+    return is_part and all(plan.at[goal].excused for goal in node.parents)
 
 
 def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:
@@ -299,11 +309,13 @@ def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:
     propagation = Propagation(plan)
     for task, node in plan.graph.nodes.items():
         is_new = task not in old.at
-        is_affected = is_new or plan.at[task] != old.at[task] or node != old.graph[task]
-        if is_affected:
-            propagation.to_reconsider.append(task)
         if is_new:
+            propagation.to_reconsider.append(task)
             continue
+        has_other_links = node != old.graph[task]
+        if has_other_links or plan.at[task] != old.at[task]:
+            propagation.to_reconsider.append(task)
+
         state = plan.at[task].state
         if state is State.IN_PROGRESS and task in changed:
             propagation.apply_event(task, Event.RELEASED)

@@ -6,9 +6,11 @@ outside, and in their fuses. Ids of edges and the order of nodes say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from accordance.contracts.jsonpath import without_nulls
 
 if TYPE_CHECKING:  # every command that opens a ledger would load the contract
     from pydantic import BaseModel
@@ -16,12 +18,13 @@ if TYPE_CHECKING:  # every command that opens a ledger would load the contract
     from accordance.contracts.catalogue.plan import Edge, Plan
     from accordance.domain.fuses import Fuses
 
+T = TypeVar("T")
 _NAMES_ITS_PLAN: Final = "plan_id"
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A value that is another one now; None where there is none.
+    """A value that changed; None where there is no value.
 
     `name` is the path of the field, such as `task.pins.allowed_paths`.
     """
@@ -98,33 +101,38 @@ def difference(old: Plan, new: Plan, old_fuses: Fuses, new_fuses: Fuses) -> Diff
     new_links = dict.fromkeys(map(_link, new.edges))
 
     return Difference(
-        added=tuple(task for task in new_nodes if task not in old_nodes),
-        removed=tuple(task for task in old_nodes if task not in new_nodes),
+        added=_missing(new_nodes, old_nodes),
+        removed=_missing(old_nodes, new_nodes),
         changed=tuple(_changes(old_nodes, new_nodes)),
-        links_added=tuple(link for link in new_links if link not in old_links),
-        links_removed=tuple(link for link in old_links if link not in new_links),
-        needs_added=tuple(need for need in new_needs if need not in old_needs),
-        needs_removed=tuple(need for need in old_needs if need not in new_needs),
+        links_added=_missing(new_links, old_links),
+        links_removed=_missing(old_links, new_links),
+        needs_added=_missing(new_needs, old_needs),
+        needs_removed=_missing(old_needs, new_needs),
         needs_changed=tuple(_changes(old_needs, new_needs)),
         fuses=tuple(_field_changes(old_fuses.model_dump(), new_fuses.model_dump())),
     )
+
+
+def _missing(items: Iterable[T], others: Container[T]) -> tuple[T, ...]:
+    """Return the items that are not among the others."""
+    return tuple(item for item in items if item not in others)
 
 
 def _fields(item: BaseModel) -> dict[str, Any]:
     """What a node or a requirement says; a field without a value is left out."""
     dumped = item.model_dump(mode="json", by_alias=True)
     dumped.pop(_NAMES_ITS_PLAN, None)
-    return {name: value for name, value in dumped.items() if value is not None}
+    return without_nulls(dumped)
 
 
 def _link(edge: Edge) -> Link:
     metadata = edge.metadata
     return Link(
-        edge.edge_type,
-        edge.from_task_id,
-        edge.to_task_id,
-        metadata.and_or if metadata else None,
-        metadata.group_id if metadata else None,
+        edge_type=edge.edge_type,
+        from_task_id=edge.from_task_id,
+        to_task_id=edge.to_task_id,
+        and_or=metadata.and_or if metadata else None,
+        group_id=metadata.group_id if metadata else None,
     )
 
 

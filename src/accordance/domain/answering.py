@@ -1,7 +1,7 @@
 """What a person can answer to a question, and what each answer leads to.
 
-One table: the kind of a question, its choices, their consequences. Every face shows the
-choices from here, and an answer is held to them.
+A single table: the kind of a question, its choices, their consequences. Every face
+shows the choices from here, and an answer is held to them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class AnswerWord(StrEnum):
     APPROVE = "approve"
     YES = "yes"
     NO = "no"
-    CHOOSE = "choose"  # one of the options of the question
+    CHOOSE = "choose"  # an option of the question
     FILE = "file"
     TEXT = "text"  # anything else that a person says
     GIVE_UP = "give-up"
@@ -48,7 +48,7 @@ class AnswerChoice:
     word: AnswerWord
     leads_to: str
     when: Circumstance = Circumstance.ALWAYS
-    options: tuple[str, ...] = ()  # where one of several has to be chosen
+    options: tuple[str, ...] = ()  # where an option has to be chosen
 
 
 _GIVE_UP: Final = AnswerChoice(
@@ -159,7 +159,7 @@ def choices_for(
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """A line that a person wrote, read as one of the choices."""
+    """A line that a person wrote, read as a choice."""
 
     word: AnswerWord
     value: str | None = None  # the option that was chosen, or the text
@@ -168,7 +168,7 @@ class ReadAnswer:
 _COMMANDS: Final = frozenset(
     (AnswerWord.RETRY, AnswerWord.RESUME, AnswerWord.APPROVE, AnswerWord.GIVE_UP)
 )
-"""Words that are never meant as a text, so that a wrong one is refused."""
+"""Words that are never meant as a text, so that a wrong word is refused."""
 _PLAIN: Final = frozenset((AnswerWord.YES, AnswerWord.NO))
 """Words that answer many a question in plain text."""
 _ALIKE: Final = 0.8
@@ -240,7 +240,9 @@ def reason_of(
     match = _CODE.match(text)
     written = match[1] if match else None
     known = details.get("reason")
-    code = known if isinstance(known, str) and known else written or kind.value
+    code = written or kind.value
+    if isinstance(known, str) and known:
+        code = known
     if match is None or written != code:
         return QuestionReason(code, text)
     sentence = text[match.end() :]

@@ -125,8 +125,8 @@ def _further(further: _Json | None) -> Iterator[Piece]:
 def _change(change: _Json | None, contract: str) -> Iterator[Piece]:
     """Yield the task of an agent that changes a repository: its pins and its tests.
 
-    An agent that works in the repository also learns where its evidence goes; one that
-    answers with edits leaves none.
+    An agent that works in the repository also learns where its evidence goes; an agent
+    that answers with edits leaves none.
     """
     if change is None:
         return
@@ -217,7 +217,7 @@ def _answers(context: _Json) -> Iterator[Piece]:
 
 
 def _dependencies(context: _Json) -> Iterator[Piece]:
-    """Yield the products of the tasks this one waited for."""
+    """Yield the products of the tasks that this task waited for."""
     for dependency in context.get("dependencies", ()):
         artifact = dependency.get("artifact")
         if artifact:

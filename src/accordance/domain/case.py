@@ -80,7 +80,12 @@ class Case:
         findings = []
         for breach in self.breaches:
             if _GATE_OF_BREACH.get(breach.code, Gate.POLICY) is gate:
-                finding = Finding(gate, breach.code, breach.what, (breach.what,))
+                finding = Finding(
+                    gate=gate,
+                    code=breach.code,
+                    message=breach.what,
+                    about=(breach.what,),
+                )
                 findings.append(finding)
         return tuple(findings)
 
@@ -133,6 +138,6 @@ def claim_context(task: TaskInput) -> Context:
     """Return what a submission is checked against: it must be about this task.
 
     The pins are left out on purpose: the scope gate judges the real change, not the
-    declared one.
+    declared change.
     """
     return Context(task_id=task.task_id, allowed_tests=tuple(task.allowedTests or ()))

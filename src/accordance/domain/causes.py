@@ -1,6 +1,6 @@
 """Who a failure is the fault of: the agent's work, the task, or the environment.
 
-A machine that cannot run tests says nothing about a change. So whoever reads a verdict
+A machine that cannot run tests says nothing about a change. So the reader of a verdict
 must see at once whether there is something to mend in the change or somewhere else.
 """
 

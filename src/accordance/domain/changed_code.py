@@ -81,7 +81,7 @@ def lines_run(stream: Iterable[bytes]) -> dict[str, set[int]] | None:
 
 
 def _changed_lines(old: str, new: str) -> Iterator[int]:
-    """The numbers of the lines that the new version has, and the old one has not."""
+    """The numbers of the lines that only the new version has."""
     matcher = SequenceMatcher(a=old.splitlines(), b=new.splitlines(), autojunk=False)
     for kind, _, _, first, end in matcher.get_opcodes():
         if kind in ("insert", "replace"):
@@ -114,7 +114,7 @@ def _is_mere_annotation(node: ast.stmt) -> bool:
 
 
 def _lines_of(node: ast.stmt) -> Statement:
-    """The lines of a statement; of a compound one, those of its head."""
+    """The lines of a statement; of a compound statement, those of its head."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     body: list[ast.stmt] = getattr(node, "body", None) or getattr(node, "cases", [])

@@ -1,13 +1,13 @@
 """The constitution: what no task, role or setting can permit.
 
-It has one article that can be broken without any other gate seeing it. An agent works
-in a clone; the repository itself is not its to change. Programs that git runs there,
-such as hooks, would act with the user's own rights on the next commit, on work that was
-never judged. So an agent that adds one has gone around the gate.
+It has a single article that can be broken without any other gate seeing it. An agent
+works in a clone; the repository itself is not its to change. Programs that git runs
+there, such as hooks, would act with the user's own rights on the next commit, on work
+that was never judged. So an agent that adds a program has gone around the gate.
 
-A sandbox keeps agents out of the repository. An agent that ran in one is not blamed:
-then somebody else, such as the user, has added the program. A model on a provider's
-machine runs nothing here at all.
+A sandbox keeps agents out of the repository. An agent that ran in a sandbox is not
+blamed: then another person, such as the user, has added the program. A model on a
+provider's machine runs nothing here at all.
 """
 
 from __future__ import annotations

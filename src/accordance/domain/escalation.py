@@ -1,10 +1,10 @@
 """What follows a failure: the ladder of five levels.
 
 0 retry, 1 a stronger model, 2 a role that may do more, 3 a person, 4 the dead letters.
-A failure goes to the level of its fast track. Without one it is retried while attempts
-remain and the error does not repeat, and then goes to the first level above that is
-available. Only a fast track leads to a person: a failure that is no matter of policy
-ends in the dead letters instead.
+A failure goes to the level of its fast track. Without a track it is retried while
+attempts remain and the error does not repeat, and then goes to the first level above
+that is available. Only a fast track leads to a person: a failure that is no matter of
+policy ends in the dead letters instead.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ FAST_TRACKS: Final[Mapping[str, Level]] = MappingProxyType(
         "SCOPE_CONFLICT": Level.HUMAN,
         "PINS_INSUFFICIENT": Level.HUMAN,
         "NEED_INPUT_REQUIRED": Level.HUMAN,
+        "REPOSITORY_UNAVAILABLE": Level.HUMAN,
         "ISOLATION_UNAVAILABLE": Level.HUMAN,
         "ENVIRONMENT_BROKEN": Level.HUMAN,
         "SPLIT_REQUIRED": Level.HUMAN,
@@ -103,8 +104,8 @@ class LadderPosition:
 
     `attempt` and `same_error_count` include the failure at hand. `role_above` is the
     name of the role that may do more. With `upgrades_at_once` every failure leads to
-    the next stronger model, where there is one. `human_resolved` is the outcome of a
-    person's decision, if there was one.
+    the next stronger model, where it exists. `human_resolved` is the outcome of a
+    person's decision, if any.
     """
 
     attempt: int = 1

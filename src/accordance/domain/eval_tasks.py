@@ -1,7 +1,7 @@
 """Reading a set of evaluation tasks: our own fields, or those of SWE-bench.
 
 A set is a JSON list, a file of JSON lines, or TOML with `[[tasks]]`. Everything is
-strict: a field that nobody knows is more likely a mistake than a wish.
+strict: an unknown field is more likely a mistake than a wish.
 """
 
 from __future__ import annotations
@@ -167,7 +167,9 @@ def reported_id(name: str) -> str:
     if match is None:
         return name
     test, place = match.groups()
-    return place if place.endswith(f".{test}") else f"{place}.{test}"
+    if place.endswith(f".{test}"):
+        return place
+    return f"{place}.{test}"
 
 
 def _pytest_on(test_patch: str) -> str:

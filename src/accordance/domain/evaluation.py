@@ -100,7 +100,8 @@ def trial_key(task: EvalTask, executor: str, settings: object) -> str:
 def is_key_of(name: str, task_id: str) -> bool:
     """Whether a name is that of trials of a task, in whichever version."""
     stem, _, digest = name.rpartition("-")
-    is_digest = len(digest) == _DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
+    is_hexadecimal = set(digest) <= set("0123456789abcdef")
+    is_digest = is_hexadecimal and len(digest) == _DIGEST_DIGITS
     return stem == task_id and is_digest
 
 
@@ -152,7 +153,9 @@ class EvalReport:
     @property
     def resolved_rate(self) -> float:
         """The share of resolved trials; 0 where there are none."""
-        return self.resolved / len(self.trials) if self.trials else 0.0
+        if self.trials:
+            return self.resolved / len(self.trials)
+        return 0.0
 
     @property
     def false_claims(self) -> int:
@@ -168,7 +171,9 @@ class EvalReport:
                 return None
             resolved = sum(trial.resolved for trial in trials)
             estimates.append(pass_at_k(len(trials), resolved, k))
-        return sum(estimates) / len(estimates) if estimates else None
+        if estimates:
+            return sum(estimates) / len(estimates)
+        return None
 
     @property
     def cost(self) -> float | None:
@@ -190,15 +195,18 @@ class EvalReport:
 
 
 def _known_costs(trials: Sequence[Trial]) -> list[float] | None:
-    """Return the costs of trials, or None: a sum without one of them would be wrong."""
+    """Return the costs of trials; None unless every trial has its cost."""
     costs = [trial.cost for trial in trials if trial.cost is not None]
-    return costs if trials and len(costs) == len(trials) else None
+    if trials and len(costs) == len(trials):
+        return costs
+    return None
 
 
 def pass_at_k(trials: int, resolved: int, k: int) -> float:
     """Return the chance that at least one of k trials is resolved.
 
-    The unbiased estimate: the share of all choices of k trials with a resolved one.
+    The unbiased estimate: the share of all choices of k trials that hold a resolved
+    trial.
     """
     unresolved = trials - resolved
     return 1.0 - comb(unresolved, k) / comb(trials, k)

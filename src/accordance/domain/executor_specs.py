@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from accordance.contracts.context import EXECUTOR_KINDS
-from accordance.domain.setting_tables import Count, Positive, SettingTable
+from accordance.domain.setting_tables import Count, Label, Positive, SettingTable
 from accordance.domain.spending import Price
 from accordance.errors import UnknownModel
 
@@ -67,6 +67,11 @@ class _Spec(SettingTable):
         default=None,
         description="Bytes of context; those of the role unless given.",
         examples=[200_000],
+    )
+    labels: list[Label] = Field(
+        default_factory=list,
+        description="Labels that a worker must have to run it, all of them.",
+        examples=[["gpu"]],
     )
     bounds: dict[str, Bounds] = Field(
         default_factory=dict,
@@ -253,6 +258,12 @@ Spec: TypeAlias = CommandSpec | LlmSpec | AgentSpec | ExternalSpec
 KINDS: Final = EXECUTOR_KINDS
 WITHOUT_SETTINGS: Final = frozenset(("codex", "opencode", "claude", "external"))
 """The kinds that need no settings."""
+
+
+def asks_models(spec: Spec) -> bool:
+    """Whether runs of an executor use up tokens that are counted."""
+    return isinstance(spec, AgentSpec | LlmSpec)
+
 
 AnySpec: TypeAlias = Annotated[Spec, Field(discriminator="kind")]
 _ANY_SPEC: Final = TypeAdapter[Spec](AnySpec, config=ConfigDict(defer_build=True))

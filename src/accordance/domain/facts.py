@@ -19,7 +19,7 @@ from typing import Final
 
 from accordance.domain.left_out import LeftOut
 from accordance.domain.mutation_check import MutationCheck
-from accordance.domain.test_results import TestOutcome, TestReport
+from accordance.domain.test_results import TestOutcome, TestReport, TestResult
 
 
 class EntryKind(StrEnum):
@@ -64,7 +64,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole tree at one moment.
+    """A whole tree at a moment.
 
     `internals` are config, hooks and info of every git directory, `nested` the
     repositories and submodules below the root. `incomplete` is the reason why the walk
@@ -251,6 +251,25 @@ class CommandRun:
         """Whether it ran to its own end and exited with 0."""
         return self.ending is Ending.EXITED and self.exit_code == 0
 
+    @property
+    def results(self) -> tuple[TestResult, ...]:
+        """The tests that it reports."""
+        if self.report is None:
+            return ()
+        return self.report.results
+
+    @property
+    def failed_tests(self) -> tuple[str, ...]:
+        """The tests that it reports as failed."""
+        return tuple(result.test for result in self.results if result.failed)
+
+    @property
+    def sound_report(self) -> TestReport | None:
+        """Its report, if it has a report that can be relied on."""
+        if self.report is not None and self.report.is_sound:
+            return self.report
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class SteeringFile:
@@ -324,7 +343,7 @@ class EvidenceFacts:
     others: tuple[str, ...] = ()  # further files in the folder
 
     def artifact(self, name: ArtifactName) -> ArtifactFact | None:
-        """Return the fact about an artifact, if there is one."""
+        """Return the fact about an artifact, if it was recorded."""
         for fact in self.artifacts:
             if fact.name is name:
                 return fact
@@ -438,7 +457,7 @@ WITH_FAILING_TESTS_KEPT: Final = 7
 """From this version of facts on, a test that failed at the base may not be given up."""
 
 WITH_FAILURES_TOLD: Final = 8
-"""From this version of facts on, the next attempt is told why tests failed."""
+"""From this version of facts on, the next attempt learns why tests failed."""
 
 WITH_FAILING_TESTS_AS_THEY_WERE: Final = 9
 """From this version of facts on, a test that failed must pass as the base has it."""

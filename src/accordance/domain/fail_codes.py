@@ -313,6 +313,16 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "Do the work. A task that may change nothing says so with allow_no_change.",
     ),
     FailCode(
+        "REPOSITORY_UNAVAILABLE",
+        "high",
+        "system",
+        (
+            "The remote of the repository cannot be reached, wants credentials or"
+            " refuses a push. This costs the agent no attempt."
+        ),
+        "Make it usable; the task goes on by itself. accordance doctor tries it.",
+    ),
+    FailCode(
         "ISOLATION_UNAVAILABLE",
         "high",
         "system",

@@ -37,7 +37,7 @@ class FailingTest:
     test: str  # its id
     command: str
     lines: tuple[str, ...] = ()  # the lines that show why
-    file: str = ""  # in the repository; empty where nobody knows
+    file: str = ""  # in the repository; empty where it is unknown
     line: int | None = None  # where it failed in that file
 
     @property
@@ -53,7 +53,9 @@ class FailingTest:
         for line in self.lines:
             if line.startswith("E "):
                 return line[1:].strip()
-        return self.lines[-1].strip() if self.lines else ""
+        if self.lines:
+            return self.lines[-1].strip()
+        return ""
 
 
 def failing_tests(task: TaskInput, facts: AttemptFacts) -> tuple[FailingTest, ...]:
@@ -61,18 +63,26 @@ def failing_tests(task: TaskInput, facts: AttemptFacts) -> tuple[FailingTest, ..
     excused = excused_failures(task, facts)
     failing: dict[str, FailingTest] = {}
     for run in facts.runs:
-        results = () if run.report is None else run.report.failed
-        for result in results:
-            if result.test not in excused and result.test not in failing:
-                is_explained = len(failing) < MAX_EXPLAINED
-                text = result.text if is_explained else ""
-                failing[result.test] = _failing(result.test, run.command, text)
+        for result in run.results:
+            test = result.test
+            is_known = test in excused or test in failing
+            if not result.failed or is_known:
+                continue
+            is_explained = len(failing) < MAX_EXPLAINED
+            text = result.text if is_explained else ""
+            failing[test] = _failing(test, run.command, text)
     return tuple(failing.values())
 
 
 def _failing(test: str, command: str, text: str) -> FailingTest:
     file, line = place_in(text, test)
-    return FailingTest(test, command, telling_lines(text), file, line)
+    return FailingTest(
+        test=test,
+        command=command,
+        lines=telling_lines(text),
+        file=file,
+        line=line,
+    )
 
 
 def telling_lines(text: str, most: int = MAX_LINES) -> tuple[str, ...]:
@@ -96,17 +106,19 @@ def place_in(text: str, test: str) -> tuple[str, int | None]:
     """Return the file of a test and the line at which it failed, from its own words.
 
     The last line that the failure names in the test's own file counts. Without it the
-    file is that of the id, if the id names one.
+    file is that of the id, if the id names a file.
     """
     named = file_of(test)
     names_a_file = named != test or "/" in test  # else it may be a module
     is_inside = names_a_file and _is_relative_file(named)
-    place: tuple[str, int | None] = (named if is_inside else "", None)
+    test_file = named if is_inside else ""
+    test_line = None
     for file, line in _places(text):
         own_file = _own_file(file, test)
         if own_file:
-            place = (own_file, line)
-    return place
+            test_file = own_file
+            test_line = line
+    return test_file, test_line
 
 
 def _places(text: str) -> Iterator[tuple[str, int]]:
@@ -139,5 +151,5 @@ def _is_relative_file(path: str) -> bool:
     """Whether a path names a file below the root of the repository."""
     parts = path.split("/")
     has_suffix = "." in parts[-1].strip(".")
-    is_inside = ".." not in parts and "" not in parts and "\\" not in path
+    is_inside = {"", ".."}.isdisjoint(parts) and "\\" not in path
     return has_suffix and is_inside and path.isprintable()

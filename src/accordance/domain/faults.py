@@ -37,7 +37,10 @@ class Fault(StrEnum):
     UNPREPARED = "unprepared"
     NO_EXECUTOR = "no_executor"
     NO_SPACE = "no_space"
+    STORE_AWAY = "store_away"
     CONFLICT = "conflict"
+    FOREIGN_PUSH = "foreign_push"
+    REMOTE_AWAY = "remote_away"
 
 
 class FaultPage(NamedTuple):
@@ -162,9 +165,30 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
             "There is no space left on the disk.",
             mend="make room on the disk",
         ),
+        Fault.STORE_AWAY: FaultPage(
+            "DEPENDENCY_MISSING",
+            "The blob store does not answer; what it holds is needed, or has to go there.",
+            mend="wait until the blob store answers, or check [blobs] of accordance.toml",
+        ),
         Fault.CONFLICT: FaultPage(
             "MERGE_CONFLICT",
             "The change does not apply to the plan's new head.",
+        ),
+        Fault.FOREIGN_PUSH: FaultPage(
+            "MERGE_CONFLICT",
+            "The plan's branch has commits that this ledger did not make.",
+            mend=(
+                "take them in with `accordance plan rebase`, or give them another name"
+                " and delete the branch"
+            ),
+        ),
+        Fault.REMOTE_AWAY: FaultPage(
+            "REPOSITORY_UNAVAILABLE",
+            (
+                "The remote of the repository cannot be reached, wants credentials or"
+                " refuses a push."
+            ),
+            mend="make the remote usable from this machine",
         ),
     }
 )
@@ -204,7 +228,9 @@ def pause_after(fault: Fault | None, asked: float | None, in_a_row: int) -> floa
 
     That is as long as its provider asks for, else longer after each failure in a row.
     """
-    if fault is None or fault is Fault.STOPPED or not FAULTS[fault].passes:
+    if fault is None or fault is Fault.STOPPED:
+        return 0.0
+    if not FAULTS[fault].passes:
         return 0.0
     if asked is not None:
         return min(max(0.0, asked), _LONGEST_REQUESTED_PAUSE)

@@ -1,4 +1,4 @@
-"""One grammar of filters for every list of the ledger.
+"""The grammar of filters, the same for every list of the ledger.
 
 A filter is a line of words: `state:failed plan:P-1 -tag:docs "two words"`. The same
 words mean the same in every list that has them:
@@ -115,7 +115,7 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word with its value; it has to hold, or must not."""
+    """A word with its value; it has to hold, or must not."""
 
     word: Word
     value: str
@@ -145,7 +145,7 @@ class Filter:
         return " ".join(str(term) for term in self.terms)
 
     def wanted(self, word: Word) -> tuple[str, ...]:
-        """The values of a word, one of which has to hold."""
+        """The values of a word, any of which has to hold."""
         return self._values(word, is_wanted=True)
 
     def unwanted(self, word: Word) -> tuple[str, ...]:
@@ -174,16 +174,18 @@ class Filter:
 
     @property
     def listing(self) -> str:
-        """The list and its filter in one text, which a cursor is bound to."""
+        """The list and its filter in a single text, which a cursor is bound to."""
         grouped = "by cause " if self.first_of_cause else ""
         unarchived = "unarchived " if self.leaves_out_archived else ""
         return f"{self.subject} {grouped}{unarchived}{self}"
 
     @property
     def only_plan(self) -> str | None:
-        """The plan that every item belongs to, if the filter names exactly one."""
+        """The plan that every item belongs to, if the filter names a single plan."""
         plans = self.wanted(Word.PLAN)
-        return plans[0] if len(plans) == 1 else None
+        if len(plans) == 1:
+            return plans[0]
+        return None
 
 
 def parse_filter(text: str, subject: Subject) -> Filter:
@@ -295,7 +297,9 @@ def _time(word: Word, value: str) -> str:
 
 def _short(value: str) -> str:
     """Enough of a value to know it again."""
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    if len(value) <= _SHOWN:
+        return value
+    return f"{value[:_SHOWN]}..."
 
 
 def _refuse_second_times(terms: list[Term]) -> None:

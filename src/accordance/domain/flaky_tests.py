@@ -1,4 +1,4 @@
-"""Tests that fail and pass without a change: flaky ones, told apart from broken ones.
+"""Tests that fail and pass without a change: flaky, as opposed to broken.
 
 A failing test is run again, alone. What the reruns showed is a fact; whether a flaky
 test may be excused, the settings say.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -56,50 +57,73 @@ _GO_ACTIONS: Final[Mapping[str, TestOutcome]] = MappingProxyType(
 
 def read_go(log: str) -> TestReport | None:
     """Read the events of `go test -json`; None where there are none."""
-    results = []
-    texts: dict[str, str] = {}
-    open_packages: set[str] = set()
-    broken_packages: list[str] = []
-    is_empty = True
+    go = _GoLog()
     for event in _objects(log):
-        package, action = event.get("Package"), event.get("Action")
+        go.take(event)
+    if go.is_empty:
+        return None
+
+    results = [*go.results, *go.broken_builds()]
+    return _report(GO, results, _unfinished(sorted(go.open_packages)))
+
+
+@dataclass(slots=True)
+class _GoLog:
+    """The events of `go test -json`, read so far."""
+
+    results: list[TestResult] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)  # by test or package
+    open_packages: set[str] = field(default_factory=set)
+    failed_packages: list[str] = field(default_factory=list)
+    is_empty: bool = True
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Read an event; other lines of JSON are passed over."""
+        package = event.get("Package")
+        action = event.get("Action")
         if not isinstance(package, str) or not isinstance(action, str):
-            continue
-        is_empty = False
+            return
+        self.is_empty = False
+
         test = event.get("Test")
         name = f"{package}::{test}" if test else package
         outcome = _GO_ACTIONS.get(action)
         if action == "output":
-            texts[name] = (texts.get(name, "") + str(event.get("Output", "")))[
-                -_MOST_TEXT:
-            ]
-        elif test and outcome is not None:
-            results.append(_go_result(name, outcome, event, texts))
-        elif outcome is not None:
-            open_packages.discard(package)
-            if outcome is TestOutcome.FAILED:
-                broken_packages.append(package)
+            self._add_text(name, str(event.get("Output", "")))
+        elif outcome is None:
+            self.open_packages.add(package)
+        elif test:
+            seconds = _seconds(event.get("Elapsed"))
+            self._add_result(name, outcome, seconds)
         else:
-            open_packages.add(package)
+            self._close(package, outcome)
 
-    if is_empty:
-        return None
-    for package in broken_packages:
-        has_failed_test = any(
-            result.failed and result.test.startswith(f"{package}::")
-            for result in results
-        )
-        if not has_failed_test:  # it could not be built, or ended on its own
-            text = texts.get(package, "")
-            results.append(TestResult(package, TestOutcome.ERROR, 0.0, text))
-    return _report(GO, results, _unfinished(sorted(open_packages)))
+    def _add_text(self, name: str, output: str) -> None:
+        text = self.texts.get(name, "") + output
+        self.texts[name] = text[-_MOST_TEXT:]
 
+    def _add_result(self, name: str, outcome: TestOutcome, seconds: float) -> None:
+        text = ""
+        if outcome is TestOutcome.FAILED:
+            text = self.texts.get(name, "")
+        result = TestResult(name, outcome, seconds, text)
+        self.results.append(result)
 
-def _go_result(
-    name: str, outcome: TestOutcome, event: Mapping[str, Any], texts: Mapping[str, str]
-) -> TestResult:
-    text = texts.get(name, "") if outcome is TestOutcome.FAILED else ""
-    return TestResult(name, outcome, _seconds(event.get("Elapsed")), text)
+    def _close(self, package: str, outcome: TestOutcome) -> None:
+        self.open_packages.discard(package)
+        if outcome is TestOutcome.FAILED:
+            self.failed_packages.append(package)
+
+    def broken_builds(self) -> Iterator[TestResult]:
+        """Yield packages that failed without a failed test.
+
+        They could not be built, or ended on their own.
+        """
+        failed = [result.test for result in self.results if result.failed]
+        for package in self.failed_packages:
+            has_failed_test = any(test.startswith(f"{package}::") for test in failed)
+            if not has_failed_test:
+                yield _broken(package, self.texts.get(package, ""))
 
 
 # -- cargo test
@@ -186,8 +210,8 @@ def read_jest(log: str, root: str = "", runner: str = JEST) -> TestReport | None
         tests = list(_dicts(file.get("assertionResults")))
         results += [_jest_result(name, test) for test in tests]
         if not tests and file.get("status") == "failed":
-            text = str(file.get("message", ""))[:_MOST_TEXT]
-            results.append(TestResult(name, TestOutcome.ERROR, 0.0, text))
+            message = str(file.get("message", ""))
+            results.append(_broken(name, message[:_MOST_TEXT]))
     return _report(runner, results)
 
 
@@ -197,17 +221,33 @@ def read_vitest(log: str, root: str = "") -> TestReport | None:
 
 
 def _jest_result(file: str, test: Mapping[str, Any]) -> TestResult:
-    ancestors = test.get("ancestorTitles")
-    titles = [str(title) for title in ancestors] if isinstance(ancestors, list) else []
-    name = " > ".join((file, *titles, str(test.get("title", ""))))
-    outcome = _JEST_OUTCOMES.get(str(test.get("status")), TestOutcome.ERROR)
-    messages = test.get("failureMessages")
-    text = "\n".join(map(str, messages)) if isinstance(messages, list) else ""
+    ancestors = _texts(test.get("ancestorTitles"))
+    title = str(test.get("title", ""))
+    name = " > ".join((file, *ancestors, title))
+
+    status = str(test.get("status"))
+    outcome = _JEST_OUTCOMES.get(status, TestOutcome.ERROR)
+    text = "\n".join(_texts(test.get("failureMessages")))
     milliseconds = _seconds(test.get("duration"))
-    return TestResult(name, outcome, milliseconds / 1000, text[:_MOST_TEXT])
+    return TestResult(
+        test=name,
+        outcome=outcome,
+        seconds=milliseconds / 1000,
+        text=text[:_MOST_TEXT],
+    )
 
 
 # -- JUnit's XML
+
+
+_JUNIT_TAGS: Final[Mapping[str, TestOutcome]] = MappingProxyType(
+    {
+        "skipped": TestOutcome.SKIPPED,
+        "error": TestOutcome.ERROR,
+        "failure": TestOutcome.FAILED,
+    }
+)
+"""What a test ended with; the last that is there counts."""
 
 
 def read_junit(documents: Iterable[bytes]) -> TestReport:
@@ -219,31 +259,36 @@ def read_junit(documents: Iterable[bytes]) -> TestReport:
         try:
             root = ET.fromstring(document)  # noqa: S314 - without entities
         except (ET.ParseError, ValueError, LookupError):
-            return _report(JUNIT, (), "the report is no XML")
+            return _report(JUNIT, (), "the report is not XML")
         results += [_junit_result(case) for case in root.iter("testcase")]
     return _report(JUNIT, results)
 
 
 def _junit_result(case: ET.Element) -> TestResult:
     words = (case.get("file"), case.get("classname"), case.get("name"))
-    name = "::".join(word for word in words if word)
+    name = "::".join(filter(None, words))
     outcome = TestOutcome.PASSED
     text = ""
-    for tag, meaning in (
-        ("skipped", TestOutcome.SKIPPED),
-        ("error", TestOutcome.ERROR),
-        ("failure", TestOutcome.FAILED),
-    ):
+    for tag, meaning in _JUNIT_TAGS.items():
         part = case.find(tag)
         if part is not None:
             outcome = meaning
-            text = (part.get("message") or part.text or "")[:_MOST_TEXT]
-    shown = "" if outcome is TestOutcome.SKIPPED else text
+            text = part.get("message") or part.text or ""
+    if outcome is TestOutcome.SKIPPED:
+        text = ""
+    return TestResult(
+        test=name,
+        outcome=outcome,
+        seconds=_junit_seconds(case),
+        text=text[:_MOST_TEXT],
+    )
+
+
+def _junit_seconds(case: ET.Element) -> float:
     try:
-        seconds = float(case.get("time") or 0)
+        return float(case.get("time") or 0)
     except ValueError:
-        seconds = 0.0
-    return TestResult(name, outcome, seconds, shown)
+        return 0.0
 
 
 # -- what they share
@@ -274,14 +319,26 @@ def _objects(log: str) -> Iterator[Mapping[str, Any]]:
         yield value
 
 
+def _broken(name: str, text: str) -> TestResult:
+    """Return the result of a file or a package whose tests could not be run."""
+    return TestResult(name, TestOutcome.ERROR, 0.0, text)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    return []
+
+
 def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
 
 def _seconds(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else 0.0  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value)
 
 
 def _unfinished(names: list[str]) -> str:

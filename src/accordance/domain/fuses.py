@@ -176,7 +176,7 @@ class FuseSettings(Fuses):
     def for_new_plan(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Return the table of fuses for a plan that is imported now.
 
-        A limit on money that somebody chose is kept to: it is no limit if runs of
+        A limit on money that a person chose is kept: it is no limit if runs of
         unknown price pass it by.
         """
         chosen = {**self.model_dump(exclude_unset=True), **overrides}

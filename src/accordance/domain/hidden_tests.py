@@ -16,7 +16,7 @@ from accordance.domain.test_runners import runners_of
 
 @dataclass(frozen=True, slots=True)
 class HiddenFault:
-    """What is wrong with a run of hidden tests: its fail code, and how it is told."""
+    """What is wrong with a run of hidden tests: its fail code, and its wording."""
 
     code: str
     text: str
@@ -45,13 +45,13 @@ def _fault_of(
         text = "the report of the hidden tests is not what happened"
         return HiddenFault("TEST_RUN_TAMPERED", text)
 
-    failed = [] if report is None else [result.test for result in report.failed]
-    new_failures = [test for test in failed if test not in excused]
+    new_failures = [test for test in run.failed_tests if test not in excused]
     if new_failures:
         text = f"{len(new_failures)} of {_number(run, facts)} hidden tests failed"
         return HiddenFault("CI_FAILED", text)
 
-    is_explained = bool(failed) and run.ending is Ending.EXITED
+    has_failed_tests = bool(run.failed_tests)
+    is_explained = has_failed_tests and run.ending is Ending.EXITED
     if not run.passed and not is_explained:
         return HiddenFault("CI_FAILED", "the hidden tests failed")
     return _why_not_run(run, facts)
@@ -60,9 +60,9 @@ def _fault_of(
 def _why_not_run(run: CommandRun, facts: AttemptFacts) -> HiddenFault | None:
     report = run.report
     if report is None:
-        is_silent = bool(runners_of(run.command))
-        text = "the hidden tests left no report"
-        return HiddenFault("TESTS_NOT_RUN", text) if is_silent else None
+        if not runners_of(run.command):
+            return None
+        return HiddenFault("TESTS_NOT_RUN", "the hidden tests left no report")
     if report.incomplete:
         text = "the hidden tests did not run to their end"
         return HiddenFault("TESTS_NOT_RUN", text)
@@ -76,10 +76,8 @@ def _number(run: CommandRun, facts: AttemptFacts) -> int:
     files = () if facts.hidden is None else facts.hidden.files
     seen: set[str] = set()
     for other in facts.runs:
-        if other.report is not None:
-            seen.update(other.report.outcomes)
-    results = () if run.report is None else run.report.results
-    return sum(_is_hidden(result, files, seen) for result in results)
+        seen.update(result.test for result in other.results)
+    return sum(_is_hidden(result, files, seen) for result in run.results)
 
 
 def _is_hidden(

@@ -185,7 +185,7 @@ class _Reading(NamedTuple):
     refused: _Places
 
     def after(self, state: int, letter: str) -> _Reading:
-        """Return the reading one letter further. Forbidding ignores letter case."""
+        """Return the reading a letter further. Forbidding ignores letter case."""
         folded_letter = folded(letter)
         return _Reading(
             state,
@@ -261,8 +261,8 @@ def _take_step(budget: Iterator[int]) -> None:
 def _telling_letters(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the letters that can make a difference.
 
-    These are the letters of the patterns, and one that none of them has, which stands
-    for all others.
+    These are the letters of the patterns, and a letter that none of them has, which
+    stands for all others.
     """
     named = set("".join(patterns)) - {"*", _SLASH}
     unnamed = (letter for letter in ascii_lowercase if letter not in named)

@@ -1,7 +1,7 @@
 """What tools leave behind, and is neither part of a change nor of its tests.
 
 A path is left out only if the base does not track it: because the base's own rules
-ignore it, or because it is a cache that a known tool makes anew. Nobody is blamed for
+ignore it, or because it is a cache that a known tool makes anew. No agent is blamed for
 it, and nothing of it is taken over or tested.
 """
 
@@ -55,7 +55,7 @@ class LeftOut:
         return self.why == IGNORED
 
     def covers(self, path: str) -> bool:
-        """Whether a path is this one, or lies in this folder."""
+        """Whether a path is this folder, or lies in it."""
         if path == self.path:
             return True
         return self.is_folder and path.startswith(f"{self.path}/")
@@ -71,7 +71,7 @@ def cache_in(
     """Return the tool whose cache this is, or nothing.
 
     `base` are the paths of the base. `holds` tells whether a folder has a file of that
-    name: anything can be called `venv`, so only what is in it shows that it is one.
+    name: anything can be called `venv`, so only its content shows what it is.
     """
     parent, _, name = path.rpartition("/")
     if not is_folder:

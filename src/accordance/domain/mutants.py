@@ -1,6 +1,6 @@
 """Mutants: Python code with a small fault, by which tests show what they notice.
 
-Each mutant changes one expression and leaves every other character of the file as it
+Each mutant changes an expression and leaves every other character of the file as it
 is. A mutant that no test notices survives: nothing checks what that expression does.
 """
 
@@ -111,12 +111,13 @@ def chosen_mutants(
         place = (placed.file, placed.mutant.line)
         rank_on_line = next(counters.setdefault(place, count()))
         ranked.append((rank_on_line, order))
-    return tuple(drawn[order] for _, order in sorted(ranked)[:most])
+    ranked.sort()
+    return tuple(drawn[order] for _, order in ranked[:most])
 
 
 def is_noticed(run: CommandRun) -> bool:
     """Whether a test command that passes without a fault has noticed it."""
-    is_broken_off = run.report is not None and not run.report.is_sound
+    is_broken_off = run.report is not None and run.sound_report is None
     return is_broken_off or not run.passed
 
 
@@ -146,12 +147,24 @@ def _mutant(node: ast.expr, changed: ast.expr, lines: tuple[int, ...]) -> Mutant
         text = f"({text})"  # whatever it stands beside
     last_line = node.end_lineno or node.lineno
     end = node.end_col_offset or node.col_offset
-    span = Span(node.lineno, node.col_offset, last_line, end)
-    return Mutant(span, text, change, lines)
+    span = Span(
+        first_line=node.lineno,
+        first_byte=node.col_offset,
+        last_line=last_line,
+        end_byte=end,
+    )
+    return Mutant(
+        span=span,
+        text=text,
+        change=change,
+        lines=lines,
+    )
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[:_MOST_SHOWN]}..."
 
 
 def _changed(node: ast.expr, *, is_returned: bool) -> Iterator[ast.expr]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 LEAST_LETTERS: Final = 4
-"""Of the beginning of an id; a shorter one would soon fit something else."""
+"""Of the beginning of an id; a shorter beginning would soon fit something else."""
 _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
@@ -26,7 +26,7 @@ class Named:
 def meant_by(name: str, candidates: Iterable[Named]) -> tuple[Named, ...]:
     """Return everything that a name may mean; it is clear if that is a single thing.
 
-    An id is meant before a title, and a whole title before the beginning of one. A-Z
+    An id is meant before a title, and a whole title before its beginning. A-Z
     and a-z count as the same letters of a title.
     """
     if not name:

@@ -1,8 +1,8 @@
 """Causes outside a task: a missing key, program or route, an endpoint that is away.
 
-Nothing about the task is wrong, so it goes on by itself once the cause is gone. Which
-faults are of this kind is said in `faults`; whether a cause is gone is found out by
-whoever starts a run, and decided here.
+Nothing about the task is wrong, so it goes on by itself once the cause is gone. `faults`
+lists the faults of this kind. The caller that starts a run tries out whether a cause is
+gone; this module decides what follows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OutsideCause:
 
     @property
     def key(self) -> str:
-        """The cause in one text, which several questions may have in common."""
+        """The cause in a text, which several questions may have in common."""
         return f"{self.fault}: {self.lacks}"
 
     @property
@@ -74,7 +74,7 @@ def with_cause(
     cause: OutsideCause | None,
     details: Mapping[str, object] | None = None,
 ) -> Ruling:
-    """Return a ruling whose question, if it asks one, names the cause."""
+    """Return a ruling whose question, if any, names the cause."""
     if ruling.ask is None or cause is None:
         return ruling
     ask = replace(

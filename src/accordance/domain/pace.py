@@ -24,7 +24,7 @@ MOVES_BY_ITSELF: Final = frozenset(
 def seconds_left(
     *, finished: int, remaining: int, elapsed_seconds: float
 ) -> float | None:
-    """Return how many seconds a run will still take; None where nobody can say.
+    """Return how many seconds a run will still take; None where it cannot be estimated.
 
     `finished` are the tasks that this run has finished since it began. The estimate
     is the average of the run, with everything it does at once.

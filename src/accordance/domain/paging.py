@@ -40,7 +40,7 @@ class InvalidLimit(AccordanceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """How many items are wanted, and behind which one they begin."""
+    """How many items are wanted, and behind which item they begin."""
 
     limit: int = USUAL_ITEMS
     cursor: str | None = None
@@ -88,7 +88,8 @@ def read_cursor(listing: str, token: str, types: Sequence[type]) -> Key:
 
 
 def _parts(token: str) -> list[str | int]:
-    if not token or len(token) > _LONGEST_TOKEN or not token.isascii():
+    is_token = 0 < len(token) <= _LONGEST_TOKEN and token.isascii()
+    if not is_token:
         raise _unreadable()
     padding = "=" * (-len(token) % 4)
     try:

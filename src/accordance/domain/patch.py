@@ -185,7 +185,9 @@ class _Reader:
 
     def _next_line(self) -> str:
         following = self.at + 1
-        return self.lines[following] if following < len(self.lines) else ""
+        if following < len(self.lines):
+            return self.lines[following]
+        return ""
 
     def _read_file_names(self, old_line: str, new_line: str) -> None:
         """Read `---` and `+++`: of git's header, or the start of a plain section."""
@@ -214,13 +216,12 @@ class _Reader:
         old_left, new_left = _line_counts(hunk)
         while old_left > 0 or new_left > 0:
             self.at += 1
-            is_over = self.at >= len(self.lines)
-            line = "end" if is_over else self.lines[self.at] or " "
+            if self.at >= len(self.lines):
+                raise _Unreadable(_cut_short(path))
+            line = self.lines[self.at] or " "
             sign = line[0]
             if sign not in (" ", "-", "+", "\\"):
-                raise _Unreadable(
-                    f"it is cut short: a hunk of {path} has fewer lines than it says"
-                )
+                raise _Unreadable(_cut_short(path))
             old_left -= sign in (" ", "-")
             new_left -= sign in (" ", "+")
             if old_left < 0 or new_left < 0:
@@ -241,6 +242,10 @@ class _Reader:
         raise _Unreadable("it is cut short: *** End Patch is missing")
 
 
+def _cut_short(path: str) -> str:
+    return f"it is cut short: a hunk of {path} has fewer lines than it says"
+
+
 def _git_section(names: str) -> _Section:
     """Return the section of `diff --git a/x b/x`.
 
@@ -255,7 +260,7 @@ def _git_section(names: str) -> _Section:
         middle = len(names) // 2
         pair = [names[:middle], names[middle + 1 :]]
     if len(pair) != 2:  # noqa: PLR2004 - two names
-        raise _Unreadable(f"its header has not two names: {names}")
+        raise _Unreadable(f"its header does not have two names: {names}")
 
     old, new = pair
     if old == new:

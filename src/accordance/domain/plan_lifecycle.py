@@ -20,7 +20,7 @@ class PlanState(StrEnum):
     """Whether a plan may run."""
 
     IN_REVIEW = "IN_REVIEW"
-    RETURNED = "RETURNED"  # a better one has to be imported
+    RETURNED = "RETURNED"  # a better plan has to be imported
     HELD = "HELD"  # waits for a person, after a question or a blown fuse
     ACTIVE = "ACTIVE"
     PAUSED = "PAUSED"  # nothing new begins; what runs comes to its end

@@ -169,7 +169,7 @@ def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[PreflightFault]
 
 
 def _hidden_tests_are_there(start: Start) -> Iterator[PreflightFault]:
-    """The tests that the task hides from its agent can be found, and stay hidden."""
+    """The tests that the task hides from its agent exist, and stay hidden."""
     if start.hidden_tests_missing:
         yield PreflightFault("tests", start.hidden_tests_missing)
 

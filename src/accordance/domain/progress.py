@@ -72,7 +72,7 @@ def drop(
 
 
 def left_hanging(view: Neighbourhood, task: str) -> tuple[str, ...]:
-    """Return the open tasks that would wait for ever if this one were cancelled.
+    """Return the open tasks that would wait for ever if this task were cancelled.
 
     They wait for the task itself, or for a task that is cancelled with it.
     """

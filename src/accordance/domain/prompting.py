@@ -60,7 +60,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """Both in one, for agents that take a single text."""
+        """Both together, for agents that take a single text."""
         texts = [text for text in (self.system, self.user) if text]
         return "\n\n".join(texts)
 

@@ -59,7 +59,14 @@ class Propagation:
             return
 
         self.changed[task] = after
-        self.moves.append(NodeMove(task, event, before, after))
+        self.moves.append(
+            NodeMove(
+                task_id=task,
+                event=event,
+                before=before,
+                after=after,
+            )
+        )
         self.to_reconsider.append(task)
 
         node = self.view.node(task)
@@ -188,7 +195,8 @@ class Propagation:
             return
 
         is_root = not node.parents
-        if not is_root and all(self.progress_of(part).excused for part in node.parts):
+        are_excused = all(self.progress_of(part).excused for part in node.parts)
+        if are_excused and not is_root:
             self._excuse(node.task_id)
         elif not was_blocked:
             self.apply_event(node.task_id, Event.ESCALATED)
@@ -220,7 +228,8 @@ class Propagation:
     def _reconsider_rivals(self, node: NodeLinks) -> None:
         """Keep a single candidate active.
 
-        When it is done it excuses the others; when it is dead the next one follows.
+        When it is done it excuses the others; when it is dead the next candidate
+        follows.
         """
         progress = self.progress_of(node.task_id)
         if not progress.active:
@@ -243,7 +252,7 @@ class Propagation:
         return None
 
     def take_up_again(self, task: str) -> None:
-        """Make a candidate the active one again; its dead rivals step aside."""
+        """Make a candidate active again; its dead rivals step aside."""
         self._activate(task)
         for rival in self.view.node(task).rivals:
             if rival != task and self.progress_of(rival).state is State.DEAD_LETTER:
@@ -258,7 +267,7 @@ class Propagation:
     def cancel(self, task: str, *, excuse: bool) -> None:
         """Cancel a task. A candidate makes way for the next; anything else is dropped.
 
-        With `excuse`, tasks that wait for a dropped one go ahead without it. Raises
+        With `excuse`, tasks that wait for a dropped task go ahead without it. Raises
         IllegalTransition for a task that is over.
         """
         state = self.progress_of(task).state

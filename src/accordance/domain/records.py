@@ -13,6 +13,7 @@ from accordance.domain.node_progress import NodeProgress
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.rubric import NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.task_ruling import QuestionKind
+from accordance.domain.usage import Budget
 
 Details: TypeAlias = Mapping[str, object]
 UNSPENT: Final = MappingProxyType({"calls": 0, "tokens": 0, "cost": 0.0})
@@ -30,7 +31,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRecord:
-    """A plan, in one of its revisions."""
+    """A revision of a plan."""
 
     plan_id: str
     title: str
@@ -63,6 +64,7 @@ class Lease:
     holder: str
     until: str
     product: str | None = None
+    reserved: Budget | None = None  # of the plan's budget, until the lease ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,9 +210,10 @@ class EvidenceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRecord:
-    """A file whose hash is known as long as its size and time stay the same."""
+    """A file that people supplied, as it was last seen on any machine."""
 
     path: str
     sha256: str
     size: int
     mtime_ns: int
+    gone_at: str | None = None  # when it was removed, on a machine that had it

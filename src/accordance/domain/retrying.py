@@ -65,14 +65,19 @@ class RetryPlan:
 def retry_plan(
     verdict: Verdict, attempt: int, failing: Sequence[FailingTest] = ()
 ) -> RetryPlan | None:
-    """Return the attempt after the judged one; None where no agent moves next."""
+    """Return the attempt that follows a verdict; None where no agent moves next."""
     if verdict.step is None:
         return None
     if verdict.next_action in (NextAction.HUMAN, NextAction.DLQ):
         return None
     strategy = STRATEGIES.get(verdict.reason_code or "", Strategy.SAME)
     feedback = feedback_for(verdict, failing)
-    return RetryPlan(attempt + 1, verdict.step, strategy, feedback)
+    return RetryPlan(
+        attempt=attempt + 1,
+        step=verdict.step,
+        strategy=strategy,
+        tell=feedback,
+    )
 
 
 def feedback_for(
@@ -106,7 +111,9 @@ def _failures_within(failing: Sequence[FailingTest], room: int) -> str:
         if size > room:
             break
         shown = longer
-    return f"{fenced(_FAILURES, shown)}\n" if shown else ""
+    if shown:
+        return f"{fenced(_FAILURES, shown)}\n"
+    return ""
 
 
 def _failure_lines(failing: Sequence[FailingTest]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from accordance.domain.executor_specs import (
     spec_of,
 )
 from accordance.domain.records import TaskRecord
-from accordance.domain.setting_tables import SettingTable
+from accordance.domain.setting_tables import Label, SettingTable
 from accordance.errors import (
     InvalidRouting,
     NoExecutor,
@@ -108,6 +108,11 @@ class Route(SettingTable):
         description="Tags that a node must have, all of them.",
         examples=[["code"]],
     )
+    labels: list[Label] = Field(
+        default_factory=list,
+        description="Labels that a worker must have to get this work, all of them.",
+        examples=[["gpu"]],
+    )
     executor: str = Field(
         description="The NAME of the `[executors.NAME]` that does the work.",
         examples=["coder"],
@@ -156,6 +161,7 @@ class Choice:
     contract: str  # of an action that changes no repository
     prompt: str
     context_bytes: int | None = None  # None: those of the role
+    labels: frozenset[str] = frozenset()  # that its worker must have
 
     @property
     def stronger(self) -> list[int]:
@@ -191,7 +197,7 @@ class Routing:
     def choose(self, request: RouteRequest, tier: int | None = None) -> Choice:
         """Choose who does this work, with a model of at least `tier` where given.
 
-        Where the task allows none of the executors that fit, the first one is returned:
+        Where the task allows none of the executors that fit, the first is returned:
         preflight refuses it, with the reason. Raises NoExecutor.
         """
         route = self._route_for(request)
@@ -210,7 +216,17 @@ class Routing:
             contract=CONTRACTS[route.contract or ACTION_VERSION],
             prompt=route.prompt or PROMPTS[request.kind],
             context_bytes=route.context_bytes or _context_bytes(spec, model),
+            labels=frozenset((*spec.labels, *route.labels)),
         )
+
+    def label_sets(self, executor: str) -> set[frozenset[str]]:
+        """Return the sets of labels that work for an executor may ask of a worker."""
+        own = frozenset(self.executors[executor].labels)
+        sets = {own}
+        for route in self.routes:
+            if route.executor == executor:
+                sets.add(own.union(route.labels))
+        return sets
 
     def _route_for(self, request: RouteRequest) -> Route:
         """Return the first fitting route whose executor is allowed, else the first."""
@@ -234,7 +250,7 @@ class Routing:
         return not request.executors.isdisjoint(names)
 
     def everything_to(self, executor: str, model: str | None = None) -> Routing:
-        """Return the routing that gives all work to one executor.
+        """Return the routing that gives all work to a single executor.
 
         Kinds that need no settings need not be configured. Routes keep their contracts:
         who does the work does not change what it is.
@@ -257,7 +273,7 @@ class Routing:
     def after(self, request: RouteRequest, failures: int) -> Choice:
         """Choose who does this after so many failures. Raises NoExecutor.
 
-        Each failure leads to the next stronger model, where there is one.
+        Each failure leads to the next stronger model, where it exists.
         """
         first = self.choose(request)
         stronger = first.stronger

@@ -91,7 +91,12 @@ def _dimensions(rubric: Rubric, breakdown: list[JsonObject]) -> Iterator[Violati
         if name in seen or name not in rubric.maxima:
             expected = f"each of {', '.join(rubric.maxima)} once"
             actual = excerpt(name)
-            yield Violation("rubric_dimension", f"{path}.dimension", expected, actual)
+            yield Violation(
+                code="rubric_dimension",
+                path=f"{path}.dimension",
+                expected=expected,
+                actual=actual,
+            )
         else:
             yield from _maximum(rubric.maxima[name], entry.get("max_score"), path)
         seen.add(name)
@@ -99,14 +104,24 @@ def _dimensions(rubric: Rubric, breakdown: list[JsonObject]) -> Iterator[Violati
     for name in rubric.maxima:
         if name not in seen:
             expected = f"the dimension {name}"
-            yield Violation("rubric_dimension", "$.breakdown", expected, "nothing")
+            yield Violation(
+                code="rubric_dimension",
+                path="$.breakdown",
+                expected=expected,
+                actual="nothing",
+            )
 
 
 def _maximum(maximum: int, max_score: object, path: str) -> Iterator[Violation]:
     if type(max_score) is int and max_score != maximum:
         expected = f"{maximum}, with a score out of that many"
         actual = excerpt(max_score)
-        yield Violation("rubric_maximum", f"{path}.max_score", expected, actual)
+        yield Violation(
+            code="rubric_maximum",
+            path=f"{path}.max_score",
+            expected=expected,
+            actual=actual,
+        )
 
 
 def _sum(total: object, breakdown: list[JsonObject]) -> Iterator[Violation]:
@@ -121,4 +136,9 @@ def _sum(total: object, breakdown: list[JsonObject]) -> Iterator[Violation]:
         sum_of_scores += score
     if sum_of_scores != total:
         expected = f"{sum_of_scores}, the sum of the breakdown"
-        yield Violation("rubric_sum", "$.total_score", expected, str(total))
+        yield Violation(
+            code="rubric_sum",
+            path="$.total_score",
+            expected=expected,
+            actual=str(total),
+        )

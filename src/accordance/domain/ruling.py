@@ -135,7 +135,7 @@ def _rule_fault(fault: Fault, text: str, case: TaskHistory, fuses: Fuses) -> Rul
     if is_helpless(fault):
         return stalled(page.code, text, None)
     if fault is Fault.CONFLICT and case.is_rebase:
-        # nobody could know of the other change
+        # the agent could not know of the other change
         return Ruling(
             steps=((Event.RELEASED, None),),
             outcome=Outcome.RETRY,

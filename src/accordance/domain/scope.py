@@ -21,7 +21,7 @@ from accordance.contracts.pins import (
 
 ScopeRule: TypeAlias = Ruling | Literal["role_deny", "role_not_allowed"]
 
-MAX_HOPS: Final = 40  # as many links as Linux follows in one path
+MAX_HOPS: Final = 40  # as many links as Linux follows in a path
 _BY_ROLE: Final[Mapping[Ruling, ScopeRule]] = MappingProxyType(
     {
         "allowed": "allowed",
@@ -60,7 +60,7 @@ class PathScope:
     def forbidding_rule(self, path: str) -> ScopeRule | None:
         """Return the rule that forbids a path; None where it is merely not allowed.
 
-        For paths that are not taken over, and so need nobody's leave.
+        For paths that are not taken over, and so need no permission.
         """
         normal = normal_path(path)
         if normal is None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from accordance.contracts.jsonpath import without
 from accordance.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def first_fault(
 ) -> str:
     """Describe the first fault in a line.
 
-    An unknown key comes before a missing one, for it may be that key, misspelt. `table`
+    An unknown key comes before a missing key, for it may be that key, misspelt. `table`
     names the table that the model describes, where it is not the whole file.
     """
     faults = error.errors()
@@ -138,13 +139,10 @@ def _resolved_part(part: Any, definitions: Schema) -> Any:
         return part
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        siblings = {key: value for key, value in part.items() if key != "$ref"}
+        siblings = without(part, ("$ref",))
         return _resolved_part({**definitions[name], **siblings}, definitions)
-    return {
-        key: _resolved_part(value, definitions)
-        for key, value in part.items()
-        if key != "$defs"
-    }
+    own = without(part, ("$defs",))
+    return {key: _resolved_part(value, definitions) for key, value in own.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +191,11 @@ def _inside(schema: Schema, step: PathStep) -> Schema | None:
 
 
 def _only_member(schema: Schema) -> Schema | None:
-    """Return the only thing a value can be, if there is a single one."""
+    """Return the only thing a value can be, if it has no choice."""
     members = _members(schema)
-    return members[0] if len(members) == 1 else None
+    if len(members) == 1:
+        return members[0]
+    return None
 
 
 def _members(schema: Schema) -> list[Schema]:
@@ -241,7 +241,9 @@ def _place(path: tuple[PathStep, ...], schema: Schema) -> str:
     if _is_list_of_tables(schema):
         return f"[{_header(path)}]"
     *above, key = path
-    return f"{_header(tuple(above))} {key}" if above else str(key)
+    if above:
+        return f"{_header(tuple(above))} {key}"
+    return str(key)
 
 
 def _header(path: tuple[PathStep, ...]) -> str:

@@ -29,5 +29,7 @@ class SettingTable(BaseModel):
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
+Label: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
+"""What a worker has, and a route or an executor may ask for."""
 # TOML has lists, and no tuples
 Texts: TypeAlias = Annotated[tuple[str, ...], Strict(False)]

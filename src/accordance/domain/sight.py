@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without
 from accordance.contracts.pins import Pins, normal_path
 from accordance.domain.roles import Role
 
@@ -151,7 +152,7 @@ def _without_hidden_tests(task: Mapping[str, Any]) -> Mapping[str, Any]:
     if task.get("hidden_tests") is None:
         return task
     unseen = ("hidden_tests", "fail_to_pass", "pass_to_pass")
-    return {key: value for key, value in task.items() if key not in unseen}
+    return without(task, unseen)
 
 
 def named_by(commands: Iterable[str], paths: Collection[str]) -> frozenset[str]:
@@ -203,7 +204,8 @@ class _Tree:
     def _places_of_word(self, word: str) -> Iterator[str]:
         """Yield what a word names, as a path or as a module of Python."""
         path = normal_path(word.partition("::")[0])
-        if path is not None and (path in self.files or path in self.folders):
+        is_place = path in self.files or path in self.folders
+        if path is not None and is_place:
             yield path
         elif _MODULE.fullmatch(word):
             yield from self._places_of_module(word.split("."))

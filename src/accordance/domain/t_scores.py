@@ -1,6 +1,6 @@
 """T-scores: how typical an option is.
 
-The class depends on the raw number, never on the rounded one (seed 002).
+The class depends on the raw number, never on the rounded number (seed 002).
 """
 
 from __future__ import annotations

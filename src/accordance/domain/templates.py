@@ -23,9 +23,9 @@ class Template:
     files: Mapping[str, str]
     """What is written where: paths in the project, and the shipped files."""
     plan: str | None = None
-    """The plan file, where the template has one."""
+    """The plan file, where the template has it."""
     repository: str | None = None
-    """The folder that becomes a git repository with one commit."""
+    """The folder that becomes a git repository with a single commit."""
 
 
 TEMPLATES: Final[Mapping[str, Template]] = {

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Final, TypeAlias
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -47,7 +45,7 @@ class Loosening:
 
 
 def loosened_tests(old: str, new: str) -> tuple[Loosening, ...]:
-    """Compare the tests of two versions of a file; nothing where one is no Python."""
+    """Compare the tests of two versions of a file, if both are Python."""
     try:
         before, after = _tests_of(old), _tests_of(new)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -131,8 +129,10 @@ def _counts_with_helpers(
                 if helper in functions and helper not in called:
                     called[helper] = functions[helper]
                     to_look_at.append(functions[helper])
-    parts = [_counts(part, is_helper=part is not function) for part in called.values()]
-    return reduce(add, parts)
+    total: Counter[str] = Counter()
+    for part in called.values():
+        total += _counts(part, is_helper=part is not function)
+    return total
 
 
 def _names_called(function: _Function) -> Iterator[str]:
@@ -173,13 +173,20 @@ def _kinds_of_call(call: ast.Call) -> Iterator[str]:
     is_assertion = name.startswith(("assert", "fail")) or name in _RAISES
     if is_assertion:
         yield _ASSERTIONS
-        if name in _OF_NOTHING and call.args and _is_constant(call.args[0]):
-            yield _CONSTANT
-        elif name in _EXACT:
-            same = len(call.args) > 1 and _is_same(call.args[0], call.args[1])
-            yield _CONSTANT if same else _EXACT_ONES
-    if name == "suppress" and any(_last_name(arg) in _BROAD for arg in call.args):
-        yield _SWALLOWED
+        yield from _kinds_of_assertion(name, call.args)
+    elif name == "suppress":
+        suppressed = [_last_name(kind) for kind in call.args]
+        if not _BROAD.isdisjoint(suppressed):
+            yield _SWALLOWED
+
+
+def _kinds_of_assertion(name: str, arguments: Sequence[ast.expr]) -> Iterator[str]:
+    """Whether `assertTrue` and its like assert nothing, or compare exactly."""
+    if name in _OF_NOTHING and arguments and _is_constant(arguments[0]):
+        yield _CONSTANT
+    elif name in _EXACT:
+        is_same = len(arguments) > 1 and _is_same(arguments[0], arguments[1])
+        yield _CONSTANT if is_same else _EXACT_ONES
 
 
 def _is_constant(test: ast.expr) -> bool:
@@ -229,4 +236,6 @@ def _is_skip(node: ast.AST) -> bool:
 def _last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Name):
+        return node.id
+    return ""

@@ -274,8 +274,10 @@ class _Project:
 
     @property
     def target(self) -> str:
-        """The project with its extras, as pip is told."""
-        return f".[{','.join(self.extras)}]" if self.extras else "."
+        """The project with its extras, as pip expects it."""
+        if self.extras:
+            return f".[{','.join(self.extras)}]"
+        return "."
 
     @classmethod
     def of(cls, files: Mapping[str, str]) -> _Project:
@@ -336,7 +338,7 @@ _PYTEST_REQUIREMENT: Final = re.compile(r"(?m)^\s*[\"'\[]*pytest\b|[\"']pytest\b
 
 
 def _names_pytest(text: str) -> bool:
-    """Whether requirements, one or a file of them, name pytest or a plugin of it."""
+    """Whether a requirement, or a file of them, names pytest or its plugin."""
     return _PYTEST_REQUIREMENT.search(text) is not None
 
 

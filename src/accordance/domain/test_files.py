@@ -1,7 +1,7 @@
 """Which files of a repository are tests, and which are the source that they test.
 
 Only names decide: the same rule holds for both versions of a file, and for files that
-nobody may open.
+no agent may open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Test results: what became of each test of a run, and how two runs compare.
 
-A run is believed test by test, not by its exit code: code of the judged tree runs in the
-same process as the tests and can end it with any code it likes.
+A run is believed test by test, not by its exit code: code of the judged tree runs in
+the same process as the tests and can end it with any code it likes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOT_LOADED: Final = "unittest.loader."  # in place of a module that cannot be r
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test of a run."""
+    """A test of a run."""
 
     __test__ = False
 
@@ -47,13 +47,13 @@ class TestResult:
 
     @property
     def failed(self) -> bool:
-        """Whether it failed, and nobody expected it to."""
+        """Whether it failed unexpectedly."""
         return self.outcome in FAILURES
 
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """Every test of one command, as our own reporter saw it."""
+    """Every test of a command, as our own reporter saw it."""
 
     __test__ = False
 
@@ -87,8 +87,8 @@ def file_of(test: str) -> str:
 def is_failed_test(test: str, outcome: TestOutcome) -> bool:
     """Whether an outcome is the failure of a test, and not of what surrounds it.
 
-    A whole file that cannot be read has an id, too, and so has a fixture of a class. For
-    unittest, a test that raises anything is an error.
+    A whole file that cannot be read has an id, too, and so has a fixture of a class.
+    For unittest, a test that raises anything is an error.
     """
     is_part_of_file = "::" in test or " > " in test
     is_whole_file = not is_part_of_file and ("/" in test or is_test_file(test))
@@ -102,7 +102,7 @@ def is_failed_test(test: str, outcome: TestOutcome) -> bool:
 
 
 def is_test_of(test: str, path: str) -> bool:
-    """Whether a test is one of a file, by its path or by the module that it is."""
+    """Whether a test belongs to a file, by its path or by the module that it is."""
     if file_of(test) == path:
         return True
     module = path.rpartition("/")[2].rpartition(".")[0]

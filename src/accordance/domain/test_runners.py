@@ -9,8 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 PYTEST: Final = "pytest"
@@ -139,22 +140,39 @@ def _foreign_runner_called(words: Sequence[str]) -> str:
         if program in (*_WRAPPERS, *_JS_WRAPPERS):
             rest = _without_options(rest, _WRAPPERS.get(program, _JS_SUBCOMMANDS))
             continue
-        is_test = rest[:1] == ["test"]
-        if program == "go" and is_test and "-json" in rest:
-            return "go"
-        if program == "cargo" and is_test and _CARGO_OTHER.isdisjoint(rest):
-            return "cargo"
-        if program == "jest" and "--json" in rest:
-            return "jest"
-        if program == "vitest" and _asks_for_json(rest):
-            return "vitest"
+        reports = _REPORTING.get(program)
+        if reports is not None and reports(rest):
+            return program
         return ""
     return ""
 
 
-def _asks_for_json(words: Sequence[str]) -> bool:
+def _go_reports(words: Sequence[str]) -> bool:
+    return words[:1] == ["test"] and "-json" in words
+
+
+def _cargo_reports(words: Sequence[str]) -> bool:
+    return words[:1] == ["test"] and _CARGO_OTHER.isdisjoint(words)
+
+
+def _jest_reports(words: Sequence[str]) -> bool:
+    return "--json" in words
+
+
+def _vitest_reports(words: Sequence[str]) -> bool:
     pairs = pairwise(words)
     return "--reporter=json" in words or ("--reporter", "json") in pairs
+
+
+_REPORTING: Final[Mapping[str, Callable[[Sequence[str]], bool]]] = MappingProxyType(
+    {
+        "go": _go_reports,
+        "cargo": _cargo_reports,
+        "jest": _jest_reports,
+        "vitest": _vitest_reports,
+    }
+)
+"""Tools that can print a report of their own, and whether a call asks for it."""
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:
@@ -211,7 +229,9 @@ def _module_called(words: Sequence[str]) -> str:
     while rest:
         word = rest.pop(0)
         if word == "-m":
-            return rest[0] if rest and rest[0] in _MODULES else ""
+            if rest and rest[0] in _MODULES:
+                return rest[0]
+            return ""
         if word in _WITH_A_VALUE and rest:
             rest.pop(0)
         elif not word.startswith("-"):

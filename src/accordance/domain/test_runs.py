@@ -6,7 +6,7 @@ must still be there and pass.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -56,7 +56,7 @@ def given_up_tests(facts: AttemptFacts) -> GivenUpTests:
 
 
 class GivenUpTests(NamedTuple):
-    """Tests that nobody has to mend any more."""
+    """Tests that need no more mending."""
 
     gone: tuple[str, ...]
     skipped: tuple[str, ...]
@@ -66,17 +66,25 @@ def _compared_reports(
     facts: AttemptFacts,
 ) -> tuple[list[TestReport], list[TestReport]]:
     """The reports of the commands with a sound report before and after the change."""
-    before = {run.command: run.report for run in facts.base_runs}
+    before = {run.command: run.sound_report for run in facts.base_runs}
     base = []
     head = []
     for run in facts.runs:
         report_before = before.get(run.command)
-        if report_before is None or run.report is None:
-            continue
-        if report_before.is_sound and run.report.is_sound:
+        report_after = run.sound_report
+        if report_before is not None and report_after is not None:
             base.append(report_before)
-            head.append(run.report)
+            head.append(report_after)
     return base, head
+
+
+def sound_outcomes(runs: Iterable[CommandRun]) -> Mapping[str, TestOutcome]:
+    """What the tests of several runs did, as far as their reports are sound."""
+    reports = []
+    for run in runs:
+        if run.sound_report is not None:
+            reports.append(run.sound_report)
+    return outcomes_of(reports)
 
 
 def missing_in_environment(facts: AttemptFacts) -> tuple[CommandRun, ...]:
@@ -103,8 +111,7 @@ def tells_the_change(facts: AttemptFacts) -> bool:
     mended = frozenset(comparison.fail_to_pass) - flaky_at_base(facts)
     if mended:
         return True
-    reports = [run.report for run in facts.new_tests.runs if run.report is not None]
-    on_base = outcomes_of(report for report in reports if report.is_sound)
+    on_base = sound_outcomes(facts.new_tests.runs)
     for test in comparison.added_passing:
         if on_base.get(test) is not TestOutcome.PASSED:
             return True
@@ -117,13 +124,12 @@ def failure_of(run: CommandRun, excused: Collection[str]) -> str:
     Excused tests are not held against the change, and neither is an exit code that they
     explain.
     """
-    report = run.report
-    failed = [] if report is None else [result.test for result in report.failed]
+    failed = run.failed_tests
     new_failures = [test for test in failed if test not in excused]
-    if report is not None and new_failures:
+    if new_failures:
         count = len(new_failures)
         noun = "test" if count == 1 else "tests"
-        total = len(report.results)
+        total = len(run.results)
         return f"{count} {noun} of {total} failed ({listed(new_failures)})"
 
     is_explained = bool(failed) and run.ending is Ending.EXITED
@@ -135,8 +141,9 @@ def failure_of(run: CommandRun, excused: Collection[str]) -> str:
 def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
     """The tests that failed at the base and may still fail, and flaky ones.
 
-    The former are excused only where something else shows that the change does its work: the
-    tests that the task says must pass, or a test that passes now and did not before.
+    The former are excused only where something else shows that the change does its
+    work: the tests that the task says must pass, or a test that passes now and did not
+    before.
     """
     flaky = excused_as_flaky(facts)
     comparison = comparison_with_base(facts)
@@ -159,10 +166,12 @@ def unmet_expectations(task: TaskInput, facts: AttemptFacts) -> tuple[str, ...]:
     passed = set()
     hidden = () if facts.hidden is None else facts.hidden.runs
     for run in (*facts.runs, *hidden):
-        if run.report is None or not run.report.is_sound:
+        if run.sound_report is None:
             continue
-        for result in run.report.results:
+        for result in run.results:
             if result.outcome is TestOutcome.PASSED:
                 passed.add(result.test)
-    expected = (*(task.fail_to_pass or ()), *(task.pass_to_pass or ()))
+    fail_to_pass = task.fail_to_pass or ()
+    pass_to_pass = task.pass_to_pass or ()
+    expected = (*fail_to_pass, *pass_to_pass)
     return tuple(test for test in dict.fromkeys(expected) if test not in passed)

@@ -1,8 +1,8 @@
-"""Reading what our reporter wrote while tests ran: lines of JSON, one for each event.
+"""Reading what our reporter wrote while tests ran: a line of JSON for each event.
 
 The file was in reach of the tests. So nothing in it is taken for granted: lines are
-numbered without a gap, a run ends with canaries and an `end`, each canary is reported as
-it is, and no test passes whose body raised. What does not hold is said, not repaired.
+numbered without a gap, a run ends with canaries and an `end`, each canary is reported
+as it is, and no test passes whose body raised. A broken rule is reported, not repaired.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class StreamBroken(ValueError):
 
 @dataclass
 class _Run:
-    """The events of one process, read so far."""
+    """The events of a process, read so far."""
 
     runner: str = ""
     count: int = 0  # of its events
@@ -110,7 +110,12 @@ class _Run:
         for test, outcomes in self.phases.items():
             outcome = worst(outcomes)
             seconds = round(self.seconds[test], 4)
-            yield TestResult(test, outcome, seconds, self.texts.get(test, ""))
+            yield TestResult(
+                test=test,
+                outcome=outcome,
+                seconds=seconds,
+                text=self.texts.get(test, ""),
+            )
 
 
 def read_stream(lines: Iterable[bytes]) -> TestReport | None:

@@ -1,8 +1,8 @@
 """Turns: which task of a plan is taken up next.
 
-Returned work comes first, because somebody waits for it; then products to review, which
-hold up what depends on them; then new work. Within a turn the priority decides, then
-the place in the plan.
+Returned work comes first, because its author waits for it; then products to review,
+which hold up what depends on them; then new work. Within a turn the priority decides,
+then the place in the plan.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ def turn_of(task: TaskRecord) -> int | None:
     state = task.progress.state
     if state in CLAIMABLE and task.is_work:
         return RETURNED if state is State.TO_BE_MODIFY else NEW
-    if state is State.READY_TO_CHECK and not task.is_checked and task.lease is None:
+    is_free = task.lease is None and not task.is_checked
+    if state is State.READY_TO_CHECK and is_free:
         return TO_REVIEW
     return None

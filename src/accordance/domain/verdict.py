@@ -39,7 +39,7 @@ class Checks:
 class Verdict:
     """The decision, with everything it rests on.
 
-    `notices` are what a reader should know about the verdict; they blame no one.
+    `notices` are what a reader should know about the verdict; they blame no agent.
     """
 
     outcome: Outcome
@@ -59,7 +59,7 @@ class Verdict:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The messages of the findings, the leading one first, then the notices."""
+        """The messages of the findings, the leading message first, then the notices."""
         finding_messages = [finding.message for finding in self.findings]
         return (*finding_messages, *self.notices)
 

@@ -18,7 +18,7 @@ from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.verdict import Outcome
 
 
-class Word(NamedTuple):
+class VocabularyEntry(NamedTuple):
     """A word with a meaning."""
 
     word: str
@@ -36,24 +36,24 @@ STATES: Final[Mapping[str, str]] = MappingProxyType(
         State.BLOCKED: "It waits for a person; the inbox says what for.",
         State.FAILED: "Its last attempt failed.",
         State.DONE: "It is finished, and its product is approved.",
-        State.ABANDONED: "It is not needed: cancelled, or an alternative was taken.",
-        State.DEAD_LETTER: "It was given up; it is kept, and can be requeued.",
+        State.ABANDONED: "It is no longer needed: it was cancelled, or an alternative won.",
+        State.DEAD_LETTER: "It was given up. It is kept and can be requeued.",
     }
 )
 WAITING: Final[Mapping[str, str]] = MappingProxyType(
     {
         Waiting.INPUT: "It waits for documents or an answer that only a person has.",
         Waiting.EXTERNAL: "It waits for a person to decide or to help.",
-        Waiting.SKILL: "It waits for a skill that failed to work again.",
+        Waiting.SKILL: "It waits until a failed skill works again.",
     }
 )
 TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        Event.ENABLED: "Everything that the task needs is there.",
-        Event.DISABLED: "Something that the task needs is gone again.",
+        Event.ENABLED: "The task has everything it needs.",
+        Event.DISABLED: "The task lost something that it needs.",
         Event.CLAIMED: "An attempt began.",
-        Event.RELEASED: "The task was handed back; that is no failure.",
-        Event.LEASE_LOST: "The worker that had the task was not heard of in time.",
+        Event.RELEASED: "The task was handed back, which does not count as a failure.",
+        Event.LEASE_LOST: "The worker that had the task did not report in time.",
         Event.IDLED: "The executor reports that there is nothing to do.",
         Event.PRODUCED: "The attempt delivered a product.",
         Event.ASKED: "The attempt needs documents.",
@@ -69,13 +69,13 @@ TASK_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         Event.RECHECKED: "The product gets another review.",
         Event.ANSWERED: "A person answered, or the input arrived.",
         Event.RETRIED: "The task gets another attempt.",
-        Event.GRANTED: "A person gave the task another chance; its limits count anew.",
+        Event.GRANTED: "A person gave the task another chance; its limits start over.",
         Event.VOUCHED: "A person approved the product as it is.",
         Event.ESCALATED: "A person decides: another attempt would not help.",
-        Event.BURIED: "The task was given up, to the dead letters.",
+        Event.BURIED: "The task was given up and is a dead letter now.",
         Event.REQUEUED: "A person took the task back from the dead letters.",
         Event.COMPLETED: "The parts of the goal are done.",
-        Event.DROPPED: "The task is not needed any more.",
+        Event.DROPPED: "The task is no longer needed.",
         Event.CHOSEN: "The task's alternative became active again.",
     }
 )
@@ -85,10 +85,10 @@ PLAN_STATES: Final[Mapping[str, str]] = MappingProxyType(
         "RETURNED": "The review asks for a better plan.",
         "HELD": "The plan waits for a person: a question, or a blown fuse.",
         "ACTIVE": "The plan may run.",
-        "PAUSED": "Nothing new begins; what runs comes to its end.",
+        "PAUSED": "Nothing new begins; running attempts finish.",
         "FINISHED": "The root of the plan is done.",
         "CANCELLED": "A person ended the plan; what was not done is abandoned.",
-        "ARCHIVED": "The plan is out of sight and can only be read.",
+        "ARCHIVED": "The plan is hidden from lists and read-only.",
     }
 )
 PLAN_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -107,16 +107,17 @@ PLAN_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "PLAN_CANCELLED": "A person cancelled the plan.",
         "PLAN_ARCHIVED": "A person archived the plan.",
         "PLAN_UNARCHIVED": "A person took the plan back from the archive.",
-        "PLAN_DELETED": "A person deleted the plan; only this is left of it.",
+        "PLAN_DELETED": "A person deleted the plan; only this record is left.",
     }
 )
 RECORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "ASKED_A_PERSON": "A question was put into the inbox.",
+        "ASKED_A_PERSON": "A question was added to the inbox.",
         "CANCELLED": "A person cancelled the task.",
-        Event.OVERTAKEN: "A good change has to land on the plan's new head.",
-        "CAUSE_GONE": "The cause outside that blocked the task is gone.",
+        Event.OVERTAKEN: "The plan moved on; a good change has to land on its new head.",
+        "CAUSE_GONE": "The outside cause that blocked the task is gone.",
         "EVIDENCE_ADDED": "An input that a task needs was supplied.",
+        "EVIDENCE_KEPT": "The evidence of a judged change was kept with the ledger.",
         "EVIDENCE_STALE": "An input has changed or is gone since it was supplied.",
         "INPUTS_CHANGED": "The number of inputs that a task lacks has changed.",
         "JUDGED": "A change was judged; its evidence is kept in a bundle.",
@@ -131,11 +132,13 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "PROMPTED": "An executor got its prompt.",
         "QUESTION_ANSWERED": "A person answered a question.",
         "RAN": "A run of an executor ended.",
-        "REVIEW_CAUSE_GONE": "The cause outside that blocked the review is gone.",
-        "ROWS_TAKEN_OVER": "A migration sealed rows as they were then.",
-        "ROWS_WRITTEN": "The seal of rows that were written.",
+        "RESERVED": "An attempt reserved a part of its plan's budget.",
+        "REVIEW_CAUSE_GONE": "The outside cause that blocked the review is gone.",
+        "ROWS_TAKEN_OVER": "A migration sealed the rows that it took over.",
+        "ROWS_WRITTEN": "Rows that were written were sealed.",
         "SAID": "A model answered within a run.",
-        "VERDICT": "It was decided what becomes of an attempt or a review.",
+        "UNRESERVED": "A review ended and freed its part of the plan's budget.",
+        "VERDICT": "An attempt or a review was judged.",
         "WEBHOOK_MADE": "An admin added a webhook.",
         "WEBHOOK_REMOVED": "An admin removed a webhook.",
     }
@@ -143,9 +146,9 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         Outcome.DONE: "Accepted: nothing is left to do.",
-        Outcome.RETRY: "Not accepted; there is another attempt, with what was wrong.",
-        Outcome.ESCALATE: "Not accepted; a stronger model, a role or a person goes on.",
-        Outcome.REJECT: "Not accepted, for a rule that no further attempt can change.",
+        Outcome.RETRY: "Not accepted; the next attempt learns what was wrong.",
+        Outcome.ESCALATE: "Not accepted; a stronger model, another role or a person takes over.",
+        Outcome.REJECT: "Not accepted: it breaks a rule that another attempt cannot mend.",
     }
 )
 NEXT_ACTIONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -164,14 +167,14 @@ NODE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
 GATES: Final[Mapping[str, str]] = MappingProxyType(
     {
         Gate.SCHEMA: "Does the submission honour its contract?",
-        Gate.CONSTITUTION: "Was a rule broken that no task can lift?",
+        Gate.CONSTITUTION: "Was a rule broken that no task may lift?",
         Gate.POLICY: "Was anything used that is not permitted?",
         Gate.SCOPE: "Was anything touched outside the pins?",
         Gate.ENVIRONMENT: "Could the tests be run at all?",
-        Gate.BUDGET: "Did it cost more than it may?",
+        Gate.BUDGET: "Did it stay within its budget?",
         Gate.NEED_INPUT: "Does the agent ask for something?",
         Gate.EVIDENCE: "Are the artifacts there, and are they true?",
-        Gate.FILE_MATCH: "Is what was declared what was changed?",
+        Gate.FILE_MATCH: "Does the declared change match the real change?",
         Gate.TESTS: "Did every test pass in accordance's own run?",
         Gate.STATUS: "Does the agent itself say that it is done?",
     }
@@ -183,7 +186,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         QuestionKind.DECISION: "Attempts or rounds are used up: go on, or give up?",
         QuestionKind.CONFIRMATION: "The plan asks a person to confirm something.",
         QuestionKind.BINDING: "Which requirement is a file meant for?",
-        QuestionKind.GOAL: "A goal cannot finish, because a part of it was given up.",
+        QuestionKind.GOAL: "A goal cannot finish because one of its parts was given up.",
         "APPROVAL": "The plan waits for its review.",
         QuestionKind.PLAN: "The plan's review needs a person, or its fuse has blown.",
     }
@@ -197,7 +200,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "BELOW_FLOOR": "The answer's selection is below its T-score floor.",
         "INPUT_CONFLICT": "The inputs contradict each other: a person decides.",
         "INPUT_MISSING": "Something is missing that only a person can supply.",
-        "LEASE_LOST": "The worker that had the task was not heard of in time.",
+        "LEASE_LOST": "The worker that had the task did not report in time.",
         "LLM_REFUSAL": "The model refused to do it.",
         "LLM_UNPARSEABLE": "The message broke its contract; every violation is listed.",
         "MAX_CALLS_PER_TASK_EXCEEDED": (
@@ -213,7 +216,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "PASSED": "Every gate passed.",
         "REPEATED_ERROR": (
             "The same error came as often in a row as same_error allows, so the same"
-            " way is not tried again."
+            " approach is not tried again."
         ),
         "REQUEST_EXTERNAL_INPUT": "The review needs something from outside.",
         "REVIEWER_BAD_OUTPUT": (
@@ -236,7 +239,7 @@ RESTS: Final[Mapping[str, str]] = MappingProxyType(
         "STUCK": "What is left waits for something that was given up or cancelled.",
         "ELSEWHERE": "What is left waits for an outside worker to ask for it.",
         "OWN_WORK": "What is left would be a review of your own work.",
-        "CHANGING": "As many changes of the plan are made as parallel_changes allows.",
+        "CHANGING": "The plan already makes as many changes at once as parallel_changes allows.",
         "OTHERS": "There is work, but none of the kind that was asked for.",
         "PAUSED": "The plan is paused.",
         "CANCELLED": "The plan was cancelled.",
@@ -270,14 +273,14 @@ VOCABULARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 """Every table of words, by what its words are."""
 
-WORDS: Final[tuple[Word, ...]] = tuple(
-    Word(str(word), kind, meaning)
+WORDS: Final[tuple[VocabularyEntry, ...]] = tuple(
+    VocabularyEntry(str(word), kind, meaning)
     for kind, table in VOCABULARY.items()
     for word, meaning in table.items()
 )
 
 
-def meanings_of(name: str) -> tuple[Word, ...]:
+def meanings_of(name: str) -> tuple[VocabularyEntry, ...]:
     """Return every meaning of a word, in any letter case; exact spellings first."""
     folded = name.strip().casefold()
     matches = [word for word in WORDS if word.word.casefold() == folded]

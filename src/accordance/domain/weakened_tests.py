@@ -22,9 +22,12 @@ from accordance.domain.test_results import (
     TestOutcome,
     file_of,
     is_test_of,
-    outcomes_of,
 )
-from accordance.domain.test_runs import comparison_with_base, given_up_tests
+from accordance.domain.test_runs import (
+    comparison_with_base,
+    given_up_tests,
+    sound_outcomes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +127,20 @@ def _agreed_with_the_fault(facts: AttemptFacts) -> Iterator[WeakenedTest]:
 
 def _outcomes_of_old_versions(facts: AttemptFacts) -> Mapping[str, TestOutcome]:
     """What changed test files do on the new source, as the base has them."""
-    reports = [run.report for run in facts.old_tests.runs if run.report is not None]
-    return outcomes_of([report for report in reports if report.is_sound])
+    return sound_outcomes(facts.old_tests.runs)
 
 
 def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:
     """Tests whose text asserts less than before.
 
-    A test that is gone from a file is told by the runs, where they were compared and ran
-    what the agent left.
+    A test that is gone from a file is reported by the runs, where they were compared
+    and ran what the agent left.
     """
     is_compared = bool(facts.base_runs)
     for loosening in facts.loosened:
-        ran_as_before = loosening.file in facts.given_tests
-        if loosening.how == GONE and is_compared and not ran_as_before:
+        ran_as_left = loosening.file not in facts.given_tests
+        is_reported_by_runs = is_compared and ran_as_left
+        if loosening.how == GONE and is_reported_by_runs:
             continue
         name = loosening.test.replace(".", "::")
         test = f"{loosening.file}::{name}" if name else loosening.file
@@ -149,5 +152,7 @@ def _file_among(test: str, files: Collection[str]) -> str:
     named = file_of(test)
     if named in files:
         return named
-    holders = [file for file in sorted(files) if is_test_of(test, file)]
-    return holders[0] if holders else named
+    for file in sorted(files):
+        if is_test_of(test, file):
+            return file
+    return named

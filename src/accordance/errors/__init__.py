@@ -5,7 +5,7 @@ face takes its exit code or HTTP status. Every error has a `text`, what is wrong
 may have a `way_out`, what to do about it. docs/errors.md lists them all.
 
 AccordanceError
-+-- Unparseable                the text is not exactly one JSON object (readers only)
++-- Unparseable                the text is not a single JSON object (readers only)
 +-- UnknownName                a name that is not registered
 |   +-- UnknownContract
 |   +-- UnknownCode
@@ -13,13 +13,14 @@ AccordanceError
 |   +-- UnknownRole
 |   +-- UnknownExecutor
 |   +-- UnknownModel
+|   +-- UnknownLabel
 |   +-- UnknownPrompt
 |   +-- UnknownAgent
 |   +-- NotFound               no such plan, task, question or message
 |       +-- NoPlan             none was named, and there is none
 |           +-- AllArchived    none was named, and all are archived
 +-- AmbiguousName              a title or a beginning that fits several things
-+-- ContractAlreadyRegistered  a second definition of one version, scope or name
++-- ContractAlreadyRegistered  the version, scope or name is taken
 +-- InvalidContract            a definition that could never work
 +-- InvalidContext             a context that does not fit
 +-- InvalidPath                a JSON path that cannot be read or followed
@@ -39,6 +40,7 @@ AccordanceError
 +-- InvalidRouting             executors or routes that could never work
 |   +-- OwnWork                the only reviewer made the product itself
 |   +-- NoExecutor             no executor is configured that could do the work
+|       +-- NotServedHere      this worker lacks a label, a program or a key
 |       +-- NoModel            a model is needed, and none is configured
 +-- IllegalTransition          a move that the lifecycle does not have
 +-- Conflict                   another process was first, or it is too late
@@ -51,12 +53,20 @@ AccordanceError
 |   +-- NotRebased             the changes of a plan do not fit its new base
 +-- GateNotRun                 a verdict was asked for before every gate had its facts
 +-- InvalidTerms               the stored terms of a verdict cannot be read
-+-- ContextTooLarge            what an agent must be told does not fit
++-- ContextTooLarge            what an agent must read does not fit
 +-- InvalidPlanFile            a plan file that cannot be read as a plan
 +-- NotExpressible             a plan says what a format cannot say
 +-- NoEvidence                 an attempt has left nothing behind, or not yet
 |   +-- EvidenceGone           what it left behind was removed
 +-- CannotWrite                a file or a stream cannot be written
++-- BlobError                  a blob could not be kept or read
+|   +-- BlobMissing            its bytes are not in the store
+|   +-- BlobChanged            its bytes are not those that were kept
+|   +-- BlobStoreUnavailable   the store does not answer, or can take nothing
+|   |   +-- BlobStoreDenied    it does not accept the credentials
+|   |   +-- BlobStoreMissing   there is no such bucket
+|   +-- BlobStoreAddress       what the settings name can be no store
+|   +-- BlobStoreForeign       it is not the store of this ledger
 +-- NotAuthenticated           the key is missing, unknown, revoked or expired
 +-- NotAllowed                 the key or the person may not do this
 +-- LedgerError                the ledger could not do it; nothing was changed
@@ -77,6 +87,16 @@ from accordance.errors.access import NotAllowed, NotAuthenticated
 from accordance.errors.base import (
     AccordanceError,
     Category,
+)
+from accordance.errors.blobs import (
+    BlobChanged,
+    BlobError,
+    BlobMissing,
+    BlobStoreAddress,
+    BlobStoreDenied,
+    BlobStoreForeign,
+    BlobStoreMissing,
+    BlobStoreUnavailable,
 )
 from accordance.errors.contracts import (
     ContractAlreadyRegistered,
@@ -108,6 +128,7 @@ from accordance.errors.names import (
     UnknownCode,
     UnknownContract,
     UnknownExecutor,
+    UnknownLabel,
     UnknownModel,
     UnknownName,
     UnknownProfile,
@@ -137,6 +158,7 @@ from accordance.errors.settings import (
     IsolationTurnedOff,
     NoExecutor,
     NoModel,
+    NotServedHere,
     OwnWork,
 )
 from accordance.errors.work import (
@@ -162,6 +184,14 @@ __all__ = [
     "AllArchived",
     "AmbiguousName",
     "AttemptJudged",
+    "BlobChanged",
+    "BlobError",
+    "BlobMissing",
+    "BlobStoreAddress",
+    "BlobStoreDenied",
+    "BlobStoreForeign",
+    "BlobStoreMissing",
+    "BlobStoreUnavailable",
     "CannotWrite",
     "Category",
     "Conflict",
@@ -208,6 +238,7 @@ __all__ = [
     "NotExpressible",
     "NotFound",
     "NotRebased",
+    "NotServedHere",
     "OwnWork",
     "PlanArchived",
     "PlanChanged",
@@ -218,6 +249,7 @@ __all__ = [
     "UnknownCode",
     "UnknownContract",
     "UnknownExecutor",
+    "UnknownLabel",
     "UnknownModel",
     "UnknownName",
     "UnknownProfile",

@@ -20,7 +20,7 @@ class Category(Enum):
 class AccordanceError(Exception):
     """The root of every error accordance raises on purpose.
 
-    A way out names no option of a command: a face that has one adds it, by the error's
+    A way out names no option of a command: a face adds its own, by the error's
     code.
     """
 

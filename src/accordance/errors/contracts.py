@@ -9,7 +9,7 @@ from accordance.errors.base import AccordanceError
 
 
 class Unparseable(AccordanceError):
-    """The text is not exactly one JSON object. Names the broken rule and the place."""
+    """The text is not a single JSON object. Names the broken rule and the place."""
 
     code = "unparseable"
 
@@ -31,7 +31,7 @@ class Unparseable(AccordanceError):
 
 
 class ContractAlreadyRegistered(AccordanceError):
-    """A version means one thing for ever: a second definition is refused."""
+    """A version never changes its meaning: a second definition is refused."""
 
     code = "contract-already-registered"
 
@@ -50,8 +50,8 @@ class ContractAlreadyRegistered(AccordanceError):
     def way_out(self) -> str:
         """Another name, or another registry."""
         return (
-            "a version is never redefined: choose a new name, or use a Registry of "
-            "its own"
+            "a version is never redefined: choose a new name, or use a separate "
+            "Registry"
         )
 
 
@@ -94,4 +94,4 @@ class NotAccepted(AccordanceError):
         """How often the model was asked, and what was wrong with its last answer."""
         count = len(self.attempts)
         attempts = "1 attempt" if count == 1 else f"{count} attempts"
-        return f"no answer was accepted in {attempts}; the last one: {self.last}"
+        return f"no answer was accepted in {attempts}; the last answer: {self.last}"

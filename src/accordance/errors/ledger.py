@@ -64,7 +64,7 @@ class LedgerDamaged(LedgerError):
     @property
     def way_out(self) -> str:
         """Verify the whole ledger."""
-        return "verify the ledger to see the extent"
+        return "verify the ledger to see what else has changed"
 
 
 class LedgerTooOld(LedgerError):

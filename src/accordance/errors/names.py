@@ -107,6 +107,20 @@ class UnknownAgent(UnknownName):
     kind = "agent"
 
 
+class UnknownLabel(UnknownName):
+    """No executor and no route asks for a worker with that label."""
+
+    code = "unknown-label"
+    kind = "label"
+
+    @property
+    def way_out(self) -> str:
+        """The labels that are asked for, else how to ask for one."""
+        if self.known:
+            return did_you_mean(self.name, self.known)
+        return "name it under `labels` of an executor or a route, or leave it out"
+
+
 class NotFound(UnknownName):
     """No plan, task, question or message of that name."""
 

@@ -29,7 +29,9 @@ class InvalidPlanFile(AccordanceError):
         place = self.file
         if self.line:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
-        return f"{place}: {self.reason}" if place else self.reason
+        if place:
+            return f"{place}: {self.reason}"
+        return self.reason
 
 
 class NotExpressible(AccordanceError):

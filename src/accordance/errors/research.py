@@ -28,7 +28,7 @@ class InvalidAgents(AccordanceError):
 
 
 class InvalidGolden(AccordanceError):
-    """A golden set, or a report of one, that cannot be read."""
+    """A golden set, or its report, cannot be read."""
 
     code = "invalid-golden"
 

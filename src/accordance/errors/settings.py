@@ -53,6 +53,19 @@ class NoExecutor(InvalidRouting):
     code = "no-executor"
 
 
+class NotServedHere(NoExecutor):
+    """This worker cannot do the work: it lacks a label, a program or a key."""
+
+    code = "not-served-here"
+
+    def __init__(
+        self, *args: object, queue: str, fault: str = "", way_out: str = ""
+    ) -> None:
+        super().__init__(*args, way_out=way_out)
+        self.queue = queue  # where a worker that can would look for it
+        self.fault = fault  # of its executor; empty: it lacks a label
+
+
 class NoModel(NoExecutor):
     """A model is needed, and none is configured."""
 

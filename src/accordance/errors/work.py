@@ -25,7 +25,7 @@ class IllegalTransition(AccordanceError):
     @property
     def text(self) -> str:
         """The event, and the state."""
-        return f"{self.event} cannot happen to a {self.what} that is {self.state}"
+        return f"{self.event} is not possible for a {self.what} that is {self.state}"
 
     @property
     def way_out(self) -> str:
@@ -97,7 +97,7 @@ class InvalidTerms(AccordanceError):
 
 
 class ContextTooLarge(AccordanceError):
-    """What an agent must be told does not fit into its context."""
+    """What an agent must read does not fit into its context."""
 
     code = "context-too-large"
 
@@ -138,8 +138,8 @@ class CannotWrite(AccordanceError):
 
     @property
     def way_out(self) -> str:
-        """Another place, or this one made writable."""
-        return "name another place, or make this one writable"
+        """Another folder, or the permission to write to this folder."""
+        return "choose another place, or make this one writable"
 
 
 class NoEvidence(AccordanceError):

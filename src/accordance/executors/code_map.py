@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from accordance.domain.prompting import plain
-from accordance.executors.left_files import read_file_inside
-from accordance.executors.shown_files import LARGEST_FILE, pinned_paths, tracked_files
+from accordance.executors.shown_files import (
+    pinned_paths,
+    read_small_file,
+    tracked_files,
+)
 
 MOST_FILES: Final = 400
 MOST_NAMES: Final = 60  # of a file
@@ -42,8 +45,8 @@ def _definitions(work: Path, path: str) -> list[str]:
     if not path.endswith(".py"):
         return []
 
-    raw = read_file_inside(work, path, LARGEST_FILE + 1)
-    if raw is None or len(raw) > LARGEST_FILE:
+    raw = read_small_file(work, path)
+    if raw is None:
         return []
 
     try:
@@ -60,5 +63,5 @@ def _signatures(tree: ast.Module) -> Iterator[str]:
         if isinstance(statement, ast.ClassDef):
             yield f"class {statement.name}"
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            arguments = [argument.arg for argument in statement.args.args]
-            yield f"def {statement.name}({', '.join(arguments)})"
+            arguments = ", ".join(argument.arg for argument in statement.args.args)
+            yield f"def {statement.name}({arguments})"

@@ -17,6 +17,7 @@ Pricing: TypeAlias = Callable[[Spending], Spending]
 """Adds the cost to a number of tokens."""
 
 _SAMPLE_TOKENS: Final = 1_000
+_A_MILLION_OF_EACH: Final = Spending(read=1_000_000, written=1_000_000, calls=1)
 _PROVIDERS: Final[Mapping[str, str]] = {
     "openai": "openai",
     "openai-responses": "openai",
@@ -48,12 +49,20 @@ def has_unknown_price(spec: Spec, model: str | None) -> bool:
     return pricing(spec, model) is None
 
 
+def is_free(spec: Spec, model: str | None) -> bool:
+    """Whether a spec costs nothing, however many tokens it uses."""
+    if not isinstance(spec, LlmSpec | AgentSpec):
+        return True
+    add_cost = pricing(spec, model)
+    return add_cost is not None and not add_cost(_A_MILLION_OF_EACH).cost
+
+
 def room_for_answer(
     budget: Budget, spent: Spending, add_cost: Pricing | None
 ) -> int | None:
     """Return how many tokens the next answer may have; None if nothing bounds it.
 
-    At least one: a call without room for an answer is not made at all.
+    At least 1: a call without room for an answer is not made at all.
     """
     left = remaining(budget, spent)
     bounds = []

@@ -155,7 +155,7 @@ def no_space(error: Exception) -> RunOutcome | None:
 
 
 def run_program(program: Program, limits: RunLimits) -> ProgramRun:
-    """Run a program until it ends, reaches a limit or is told to stop.
+    """Run a program until it ends, reaches a limit or is stopped.
 
     No process of it is left afterwards.
     """

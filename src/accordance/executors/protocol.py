@@ -115,6 +115,16 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunLog:
+    """A log that a run left, or its end."""
+
+    name: str
+    sha256: str
+    size: int
+    content: bytes | None = None  # None: it lies in the blob store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
     """The outcome of a run: a message, or the reason why there is none."""
 
@@ -130,6 +140,7 @@ class RunOutcome:
     isolation: str | None = None  # the level that was reached
     stronger: bool = False  # a stronger model could be asked next
     judged: JsonObject | None = None  # the verdict on a change that was judged at once
+    logs: tuple[RunLog, ...] = ()
 
     def __post_init__(self) -> None:
         has_message = self.raw is not None

@@ -42,15 +42,12 @@ class KeyMask:
     def feed(self, part: bytes) -> bytes:
         """Take another part, and return what may pass now."""
         text = self._held + part
-        held_bytes = 0
-
         for spelling in self._spellings:
             mask = _MASK.encode().ljust(len(spelling), b"*")
             text = text.replace(spelling, mask)
-        for spelling in self._spellings:
-            held_bytes = max(held_bytes, _begun_bytes(text, spelling))
 
-        passing = len(text) - held_bytes
+        begun = [_begun_bytes(text, spelling) for spelling in self._spellings]
+        passing = len(text) - max(begun, default=0)
         self._held = text[passing:]
         return text[:passing]
 
@@ -98,7 +95,8 @@ def withhold(produced: RunOutcome, key: str) -> RunOutcome:
     for record in produced.seen:
         details = {name: _masked(value, key) for name, value in record.details.items()}
         seen.append(Observation(record.what, details))
-    return replace(produced, text=without_key(produced.text, key), seen=tuple(seen))
+    text = without_key(produced.text, key)
+    return replace(produced, text=text, seen=tuple(seen))
 
 
 def _masked(value: object, key: str) -> object:

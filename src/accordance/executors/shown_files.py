@@ -65,20 +65,23 @@ def tracked_files(work: Path) -> list[str]:
 
 def pinned_paths(change: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """Return the paths that the pins of a task allow to change."""
-    pins = Pins.of(
-        change["pins"]["allowed_paths"], change["pins"].get("forbidden_paths", ())
-    )
+    allowed = change["pins"]["allowed_paths"]
+    forbidden = change["pins"].get("forbidden_paths", ())
+    pins = Pins.of(allowed, forbidden)
     return [path for path in paths if path in pins]
 
 
 def _readable_paths(change: Mapping[str, Any], paths: Collection[str]) -> set[str]:
     """Return the files a task gives to read, and those its test commands name."""
-    patterns = [*(change.get("files") or ()), *change["pins"].get("read_paths", ())]
+    files = change.get("files") or ()
+    read_paths = change["pins"].get("read_paths", ())
+    patterns = (*files, *read_paths)
     given = Pins.of(pattern for pattern in patterns if normal_path(pattern) is not None)
 
     readable = {path for path in paths if path in given}
     for command in change.get("allowedTests") or ():
-        readable.update(places_named(command, paths).intersection(paths))
+        named = places_named(command, paths)
+        readable.update(named.intersection(paths))
     return readable
 
 
@@ -93,12 +96,25 @@ def _contents(
     for path in paths:
         if plain(path) != path:
             continue
-        raw = read_file_inside(work, path, LARGEST_FILE + 1)
-        if raw is None or len(raw) > LARGEST_FILE or b"\0" in raw:
-            continue
+        text = _text_of(work, path)
+        if text is not None:
+            yield Piece(f"{what}: {path}", text, weight, is_whole=True)
 
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError:
-            continue
-        yield Piece(f"{what}: {path}", text, weight, is_whole=True)
+
+def _text_of(work: Path, path: str) -> str | None:
+    """Return the text of a file; None if it is too large or no text."""
+    raw = read_small_file(work, path)
+    if raw is None or b"\0" in raw:
+        return None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def read_small_file(work: Path, path: str) -> bytes | None:
+    """Return the content of a file in a clone; None if it is too large to be shown."""
+    raw = read_file_inside(work, path, LARGEST_FILE + 1)
+    if raw is None or len(raw) > LARGEST_FILE:
+        return None
+    return raw

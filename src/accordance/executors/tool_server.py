@@ -133,7 +133,7 @@ class _ReadableLines:
     """The messages of a client.
 
     An unreadable line is answered with an error, so that the client does not wait for
-    an answer that never comes. After a few of them the client is disconnected: one that
+    an answer that never comes. After a few of them the client is disconnected: a client that
     sends nothing but noise does not read the answers either.
     """
 

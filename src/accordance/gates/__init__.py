@@ -1,1 +1,1 @@
-"""The gates of a verdict: each answers one question about an attempt. Pure."""
+"""The gates of a verdict: each answers a question about an attempt. Pure."""

@@ -55,7 +55,7 @@ def _sizes(case: Case) -> Iterator[Finding]:
 def _too_large(
     unit: str, changed: int | None, pin: str, limit: int | None
 ) -> Iterator[Finding]:
-    """A change that is larger than its pins allow. A smaller one may be tried again."""
+    """A change larger than its pins allow. A smaller change may be tried again."""
     if limit is None:
         return
 

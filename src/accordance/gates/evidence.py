@@ -65,10 +65,11 @@ def _wrong_log(case: Case) -> Iterator[Finding]:
     # a log of ours repeats what our own run shows, which the next gate judges
     is_agents = not _artifact(case, name).ours
     claims_success = case.claim is not None and case.claim.tests.passed
+    is_claim = claims_success and is_agents
     if log.cut or log.exit_code is None:
         text = "selftest.log is cut short: it must end with EXIT_CODE=<number>"
         yield _invalid(name, text)
-    elif log.exit_code != 0 and claims_success and is_agents:
+    elif is_claim and log.exit_code != 0:
         text = (
             f"selftest.log ends with EXIT_CODE={log.exit_code}, "
             "the submission says that tests passed"

@@ -1,4 +1,4 @@
-"""Whether the declared change is the real one."""
+"""Whether the declared change is the real change."""
 
 from __future__ import annotations
 

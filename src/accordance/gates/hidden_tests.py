@@ -17,4 +17,9 @@ def hidden_findings(case: Case) -> Iterator[Finding]:
     """Yield what is wrong with the runs of hidden tests, without a name."""
     excused = excused_failures(case.task, case.facts)
     for fault in hidden_faults(case.facts, excused):
-        yield Finding(Gate.TESTS, fault.code, fault.text, (_ABOUT,))
+        yield Finding(
+            gate=Gate.TESTS,
+            code=fault.code,
+            message=fault.text,
+            about=(_ABOUT,),
+        )

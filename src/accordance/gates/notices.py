@@ -1,7 +1,7 @@
 """What a reader of a verdict should know besides the findings.
 
-A notice names what the verdict rests on that the task did not ask for. It blames no
-one.
+A notice names what the verdict rests on that the task did not ask for. It never
+blames.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _made_by_accordance(case: Case) -> Iterator[str]:
 
 
 def _completed_evidence(case: Case) -> Iterator[str]:
-    """What an agent left out and accordance made is told apart from evidence."""
+    """What accordance made for an agent is kept apart from the agent's evidence."""
     if case.submitted_by == "accordance":
         return
     made = [fact.name.value for fact in case.facts.evidence.artifacts if fact.ours]
@@ -79,7 +79,7 @@ def _git_programs(case: Case) -> Iterator[str]:
 
 
 def _left_out(case: Case) -> Iterator[str]:
-    """What tools left beside the work is listed, and nobody is blamed for it."""
+    """What tools left beside the work is listed, without blame."""
     changes = case.facts.changes
     if case.facts.version < WITH_LEFT_OUT:
         return

@@ -8,7 +8,7 @@ from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result
 
 
 def schema(case: Case) -> Result:
-    """The submission honours `scc.submit.v1`; all its violations are one finding."""
+    """The submission honours `scc.submit.v1`; violations make a single finding."""
     submission = case.submission
     if not isinstance(submission, Rejected):
         return Result(Gate.SCHEMA)

@@ -56,11 +56,12 @@ def scope(case: Case) -> Result:
 def _findings(broken: _Broken, prefix: str) -> Iterator[Finding]:
     """Yield a finding for each broken rule, in the order of the table of texts."""
     for rule, text in _TEXTS.items():
-        paths = broken.get(rule)
-        if paths:
-            is_role = rule in _RULES_OF_ROLES
-            code = "ROLE_POLICY_VIOLATION" if is_role else "SCOPE_CONFLICT"
-            yield _finding(code, sorted(paths), prefix + text)
+        if rule not in broken:
+            continue
+        paths = sorted(broken[rule])
+        is_role = rule in _RULES_OF_ROLES
+        code = "ROLE_POLICY_VIOLATION" if is_role else "SCOPE_CONFLICT"
+        yield _finding(code, paths, prefix + text)
 
 
 def _finding(code: str, paths: list[str], text: str) -> Finding:
@@ -118,7 +119,8 @@ def _paths_left_out(facts: AttemptFacts) -> Iterator[tuple[str, str]]:
         for path in change.paths:
             yield path, path
     for item in facts.changes.left_out:
-        yield item.path, f"{item.path}/x" if item.is_folder else item.path
+        judged_as = f"{item.path}/x" if item.is_folder else item.path
+        yield item.path, judged_as
         for path in item.files:
             yield path, path
 
@@ -127,12 +129,10 @@ def _files_out_of_scope(
     scope: PathScope, files: tuple[PathChange, ...], links: Mapping[str, str]
 ) -> _Broken:
     """Return the changed paths that are not allowed; links are followed."""
-    new_links = {
-        change.path: change.after.target
-        for change in files
-        if change.after and change.after.kind is EntryKind.SYMLINK
-    }
-    links_after = {**links, **new_links}
+    links_after = dict(links)
+    for change in files:
+        if change.after and change.after.kind is EntryKind.SYMLINK:
+            links_after[change.path] = change.after.target
 
     broken: _Broken = {}
     for change in files:
@@ -161,7 +161,8 @@ def _declared_out_of_scope(case: Case) -> _Broken:
 
     for path in (*claim.changed_files, *claim.new_files):
         is_left_out = any(item.covers(path) for item in changes.left_out)
-        if path in changed or is_left_out or _is_evidence(case, path):
+        is_judged = path in changed or is_left_out
+        if is_judged or _is_evidence(case, path):
             continue
         rule = case.scope.rule(path, case.links)
         if rule != "allowed":
@@ -183,7 +184,9 @@ def _is_evidence(case: Case, path: str) -> bool:
 def _hidden(facts: AttemptFacts) -> Iterator[Finding]:
     """Yield what hides a part of the change, or lets it do more than it shows."""
     changes = facts.changes
-    internals = [path for change in changes.internals for path in change.paths]
+    internals: list[str] = []
+    for change in changes.internals:
+        internals += change.paths
     links = [f"{link.path} -> {link.target}" for link in changes.escaping_links]
     hidden: tuple[tuple[str, Iterable[str]], ...] = (
         ("files by which git is steered", internals),

@@ -55,8 +55,9 @@ def _nothing_changed(case: Case) -> bool:
         return False
     facts = case.facts
     is_asked_for = case.role.tests_required and not case.task.allow_no_change
-    is_known = facts.version >= WITH_TEST_REPORTS
-    return is_known and is_asked_for and not facts.changes.paths()
+    if facts.version < WITH_TEST_REPORTS or not is_asked_for:
+        return False
+    return not facts.changes.paths()
 
 
 def _reported_failure(claim: Submit) -> Finding:
@@ -66,7 +67,8 @@ def _reported_failure(claim: Submit) -> Finding:
     stands in the text alone.
     """
     code = normal_reason(claim.reason_code) or "EXECUTOR_ERROR"
-    reason = (claim.fail_code or "").strip() or code
+    stated = claim.fail_code or ""
+    reason = stated.strip() or code
     text = f"the submission says that it failed ({reason})"
     if claim.summary:
         text += f": {claim.summary}"

@@ -6,6 +6,7 @@ The same rule is a finding or a notice, as the policy has it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from accordance.domain.case import Case
 from accordance.domain.facts import WITH_TEST_POLICY
@@ -23,31 +24,35 @@ def proof_findings(case: Case) -> Iterator[Finding]:
     """Yield what the policy refuses."""
     if case.facts.version < WITH_TEST_POLICY:
         return
-    if case.test_policy.do_not_tell is Consequence.REFUSE and _is_untold(case):
-        yield Finding(Gate.TESTS, "TESTS_DO_NOT_TELL", NO_TEST_TELLS)
-
-    unreached = unreached_lines(case.facts)
-    if unreached and case.test_policy.not_reached is Consequence.REFUSE:
-        yield Finding(Gate.TESTS, "CHANGE_NOT_REACHED", unreached)
-
-    survivors = surviving_mutants(case.facts)
-    if survivors and case.test_policy.mutants_survive is Consequence.REFUSE:
-        yield Finding(Gate.TESTS, "MUTANTS_SURVIVED", survivors)
+    for weakness in _weaknesses(case):
+        if weakness.consequence is Consequence.REFUSE:
+            yield Finding(Gate.TESTS, weakness.code, weakness.text)
 
 
 def proof_notices(case: Case) -> Iterator[str]:
     """Yield what the policy warns of."""
-    if case.test_policy.do_not_tell is Consequence.WARN and _is_untold(case):
-        yield NO_TEST_TELLS
+    for weakness in _weaknesses(case):
+        if weakness.consequence is Consequence.WARN:
+            yield weakness.text
+
+
+class _Weakness(NamedTuple):
+    """What the tests do not show, and what the policy does about it."""
+
+    consequence: Consequence
+    code: str
+    text: str
+
+
+def _weaknesses(case: Case) -> Iterator[_Weakness]:
+    policy = case.test_policy
+    if tests_do_not_tell(case.task, case.facts):
+        yield _Weakness(policy.do_not_tell, "TESTS_DO_NOT_TELL", NO_TEST_TELLS)
 
     unreached = unreached_lines(case.facts)
-    if unreached and case.test_policy.not_reached is Consequence.WARN:
-        yield unreached
+    if unreached:
+        yield _Weakness(policy.not_reached, "CHANGE_NOT_REACHED", unreached)
 
     survivors = surviving_mutants(case.facts)
-    if survivors and case.test_policy.mutants_survive is Consequence.WARN:
-        yield survivors
-
-
-def _is_untold(case: Case) -> bool:
-    return tests_do_not_tell(case.task, case.facts)
+    if survivors:
+        yield _Weakness(policy.mutants_survive, "MUTANTS_SURVIVED", survivors)

@@ -34,7 +34,7 @@ def read_claim(raw: bytes, context: Context) -> Submission:
 def is_prose(raw: bytes) -> bool:
     """Whether a message is words, and no attempt at a submission.
 
-    Words claim nothing that could be wrong. A broken submission stays one: its author
+    Words claim nothing that could be wrong. A broken submission stays broken: its author
     meant to claim something.
     """
     try:

@@ -61,7 +61,7 @@ def environment_or_fault(
     tell: Tell = str,
     stop: Event | None = None,
 ) -> TestEnvironment:
-    """Return the environment, or one that says why there is none."""
+    """Return the environment, or a stand-in that says why there is none."""
     try:
         return environment_for(tree, task, gateway, tell=tell, stop=stop)
     except EnvironmentBroken as error:

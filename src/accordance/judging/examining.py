@@ -26,7 +26,7 @@ _MAX_CHOSEN_TESTS: Final = 10
 
 
 class Examination(NamedTuple):
-    """What was found out about an attempt."""
+    """What is known of an attempt."""
 
     submit: bytes
     submission: Submission

@@ -69,7 +69,7 @@ __all__ = [
 ]
 
 
-def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by name
+def judge(  # noqa: PLR0913 - all that is known of an attempt, by name
     task: Paper,
     submit: Paper | None = None,
     *,
@@ -92,7 +92,7 @@ def judge(  # noqa: PLR0913 - everything that can be said about an attempt, by n
     tree in which git would run programs that no baseline knows.
 
     Without `submit`, the submission the agent left in artifacts/{task_id}/ counts;
-    where there is none, accordance makes one from facts. The bundle goes to
+    where there is none, accordance makes it from facts. The bundle goes to
     artifacts/{task_id}/attempt-{n}/ below `artifacts`, or below the repository.
     `attest` is a private key to sign it with. `tell` is called with what is being done.
 

@@ -203,7 +203,7 @@ def _mutants(check: MutationCheck | None) -> JsonObject | None:
 
 
 def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:
-    """Return which changed lines were run; None if nobody looked."""
+    """Return which changed lines were run; None if that was not traced."""
     if facts.lines_reached is None:
         return None
     return [

@@ -83,9 +83,10 @@ def hand_in(
     documents = _documents(task, collected, request, submit, claim)
     artifacts = {_USUAL_FILES[name]: text for name, text in documents.items()}
     _write(artifacts, work / request.folder)
+
     evidence = _examined(collected, workspace, request, work)
-    with_evidence = replace(collected, facts=replace(facts, evidence=evidence))
-    return HandedIn(submit, with_evidence, artifacts)
+    complete_facts = replace(facts, evidence=evidence)
+    return HandedIn(submit, replace(collected, facts=complete_facts), artifacts)
 
 
 def complete(
@@ -117,8 +118,8 @@ def complete(
 
     made = _examined(collected, workspace, request, work)
     evidence = _merged(facts.evidence, made, missing)
-    completed = replace(collected, facts=replace(facts, evidence=evidence))
-    return HandedIn(submit, completed, artifacts)
+    complete_facts = replace(facts, evidence=evidence)
+    return HandedIn(submit, replace(collected, facts=complete_facts), artifacts)
 
 
 def _is_missing(fact: ArtifactFact) -> bool:
@@ -260,20 +261,27 @@ def _selftest_log(
     """Return the output of every test, as an agent would have logged it."""
     untested = facts.isolation_missing or facts.environment_broken
     if untested and not facts.runs:
-        lines = []
-        for command in tests:
-            lines.append(f"$ {command}\n")
-            lines.append(f"not run: {untested}\n")
-        lines.append("EXIT_CODE=1\n")
-        return "".join(lines).encode()
+        return _log_of_untested(tests, untested)
 
     parts = []
     for run, log in zip(facts.runs, logs, strict=True):
-        output = log.read_bytes()[:_MAX_LOG_BYTES] if log.exists() else b""
+        output = b""
+        if log.exists():
+            output = log.read_bytes()[:_MAX_LOG_BYTES]
         parts.append(b"$ %s\n" % run.command.encode())
         parts.append(b"%s\n" % output.rstrip(b"\n"))
-    parts.append(b"EXIT_CODE=%d\n" % _exit_code(failed_runs(task, facts)))
+    exit_code = _exit_code(failed_runs(task, facts))
+    parts.append(b"EXIT_CODE=%d\n" % exit_code)
     return b"".join(parts)
+
+
+def _log_of_untested(tests: Sequence[str], reason: str) -> bytes:
+    lines = []
+    for command in tests:
+        lines.append(f"$ {command}\n")
+        lines.append(f"not run: {reason}\n")
+    lines.append("EXIT_CODE=1\n")
+    return "".join(lines).encode()
 
 
 def _report(task: TaskInput, facts: AttemptFacts, claim: Claim | None) -> str:

@@ -62,20 +62,26 @@ def settings_breaches(
     root: Path, baseline: Baseline | None, *, strict: bool
 ) -> tuple[Breach, ...]:
     """Return what was done to git's own settings, as far as that can be known."""
+    text = ""
     if baseline is not None:
-        changed = baseline.changed_settings(root)
-        if not changed:
-            return ()
-        text = f"git's own settings have changed since the baseline: {listed(changed)}"
-        return (Breach("SCOPE_CONFLICT", text),)
+        text = _changed_settings(root, baseline)
+    elif strict:
+        text = _unexplained_programs(root)
+    return (Breach("SCOPE_CONFLICT", text),) if text else ()
 
-    if not strict:
-        return ()
-    known = programs(git_settings(root))
-    if not known:
-        return ()
-    text = (
+
+def _changed_settings(root: Path, baseline: Baseline) -> str:
+    changed = baseline.changed_settings(root)
+    if not changed:
+        return ""
+    return f"git's own settings have changed since the baseline: {listed(changed)}"
+
+
+def _unexplained_programs(root: Path) -> str:
+    run_by_git = programs(git_settings(root))
+    if not run_by_git:
+        return ""
+    return (
         "git would run programs in this tree, and no baseline says that they were "
-        f"there before: {listed(known)}"
+        f"there before: {listed(run_by_git)}"
     )
-    return (Breach("SCOPE_CONFLICT", text),)

@@ -43,7 +43,7 @@ class Desk:
     # Whether the name is this agent's alone, so that it gets its tasks back.
     resumes: bool = False
 
-    # By task, the last one last.
+    # By task, the newest last.
     taken: dict[str, Taken] = field(default_factory=dict)
 
     # Held by every tool: an agent may call several at once.
@@ -70,7 +70,7 @@ class Desk:
     # -- the tools
 
     def next(self, arguments: JsonObject) -> JsonObject:  # noqa: ARG002 - it takes none
-        """Take up the task that the agent had before it came back, or the next one."""
+        """Take up the task that the agent had before it came back, or the next."""
         with self._lock:
             assignment = tasks.take_task(self.project, self._work_request())
             if not isinstance(assignment, Assigned):
@@ -78,7 +78,7 @@ class Desk:
 
             taken = assignment.taken
             task_id = taken.task.task_id
-            self.taken.pop(task_id, None)  # so that it becomes the last one
+            self.taken.pop(task_id, None)  # so that it becomes the last
             self.taken[task_id] = taken
             return assignment.view.to_json()
 
@@ -107,7 +107,7 @@ class Desk:
             return self._hand_in(raw, task_id, number)
 
     def get_verdict(self, arguments: JsonObject) -> JsonObject:
-        """Show every verdict on a task, the last one last, and its state."""
+        """Show every verdict on a task, the newest last, and its state."""
         with self._lock:
             task_id = self._task_id(arguments)
             return standing_of(self.project, task_id).to_json()
@@ -208,7 +208,7 @@ class Desk:
     def _taken(self, name: object) -> Taken | None:
         """Return the task of that name that was taken up here.
 
-        The name is its id or that of the task it reviews; without one it is the last
+        The name is its id or that of the task it reviews; without a name it is the last
         task.
         """
         for taken in reversed(self.taken.values()):
@@ -227,7 +227,7 @@ class Desk:
     def _held_before(self, name: object) -> Taken | None:
         """Return the task that the ledger says this agent has.
 
-        Without a name it must be the only one, and the agent's name its own.
+        Without a name it must be the only task, and the agent's name its own.
         """
         held = tasks.held_tasks(self.project, self.holder, self.plan_id)
         if name:

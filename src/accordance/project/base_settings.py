@@ -15,7 +15,7 @@ from accordance.workspace.git import show
 def settings_at(repository: Path, base: str) -> Settings:
     """Return the settings in accordance.toml at the base. Raises InvalidSettings.
 
-    Where the repository has none there, the nearest one above the repository counts.
+    Where the repository has none there, the nearest file above the repository counts.
     """
     content = show(repository, base, SETTINGS)
     if content is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from accordance.domain.blobs import BlobConfig
 from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
 from accordance.project.settings import SETTINGS, Settings, parse_settings
@@ -53,7 +54,7 @@ class Home:
     def new_run(self, owner: str, name: str) -> Path:
         """Make a new folder for a run.
 
-        Its number follows the last one, so that an earlier run that was cut off keeps
+        Its number follows the last, so that an earlier run that was cut off keeps
         its folder. A run that starts at the same time takes the number after it.
         """
         base = self.runs / safe_name(owner)
@@ -69,12 +70,17 @@ class Home:
 
     @property
     def clones(self) -> Path:
-        """The clones in which tasks change repositories, one for each run."""
+        """The clones in which tasks change repositories, a clone for each run."""
         return self.root / FOLDER / "work"
 
     def new_clone(self, task_id: str, attempt: int, owner: str) -> Path:
         """Return the folder for the clone of a run."""
         return self.clones / f"{folder_name(task_id)}-{attempt}-{owner}"
+
+    @property
+    def repositories(self) -> Path:
+        """What this machine has of repositories that live on remotes."""
+        return self.root / FOLDER / "repositories"
 
     @property
     def lent(self) -> Path:
@@ -89,6 +95,10 @@ class Home:
     def plan_file(self) -> Path:
         """The last plan that was imported, normalised."""
         return self.root / "tasks" / "plan.json"
+
+    def blobs(self) -> BlobConfig:
+        """Return where the blobs of the ledger are kept. Raises InvalidSettings."""
+        return self.settings().blobs.config(self.root)
 
     def settings(self) -> Settings:
         """Read accordance.toml, or return the defaults if there is none.
@@ -105,6 +115,10 @@ class Home:
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path))
+
+    def repository(self) -> Path:
+        """Return the repository that tasks change. Raises InvalidSettings."""
+        return (self.root / self.settings().workspace.repo).resolve()
 
 
 def _last_number(folder: Path, name: str) -> int:

@@ -26,12 +26,18 @@ from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.executor_specs import Executors
 from accordance.domain.fuses import FuseSettings, fuses_from
 from accordance.domain.records import Rules
+from accordance.domain.repository_address import (
+    RepositoryAddress,
+    address_of,
+    is_address,
+)
 from accordance.domain.roles import RolePolicy
 from accordance.domain.routing import Route
 from accordance.domain.rubric import BEST_SCORE, NODE_RUBRIC, PLAN_RUBRIC, Rubric
 from accordance.domain.setting_faults import first_fault
-from accordance.domain.setting_tables import Count, SettingTable, Texts
+from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
+from accordance.project.blob_settings import BlobSettings
 from accordance.project.server_settings import ServerSettings
 
 SETTINGS: Final = "accordance.toml"
@@ -43,12 +49,25 @@ _PERSONS_CHOICE: Final = (
 )
 
 
+def _usable_address(name: str) -> str:
+    """Refuse an address that holds a secret or would run a program."""
+    if is_address(name):
+        address_of(name)
+    return name
+
+
+RepositoryName: TypeAlias = Annotated[str, AfterValidator(_usable_address)]
+
+
 class WorkspaceSettings(SettingTable):
     """The repository that tasks change."""
 
-    repo: str = Field(
+    repo: RepositoryName = Field(
         default=".",
-        description="The repository, relative to the project folder.",
+        description=(
+            "The repository: a path, relative to the project folder, or the URL of a "
+            "git remote, without user, password or token."
+        ),
         examples=["../app"],
     )
     base: str = Field(
@@ -64,14 +83,32 @@ class WorkspaceSettings(SettingTable):
         ),
         examples=[8],
     )
+    cache: str = Field(
+        default="",
+        description=(
+            "The folder for what this machine has of a repository on a remote, "
+            "relative to the project folder; `.accordance/repositories` by default."
+        ),
+        examples=["/var/cache/accordance"],
+    )
+    remote_seconds: Count = Field(
+        default=120,
+        description="How long a remote may stay silent before it is given up.",
+        examples=[30],
+    )
+
+    @property
+    def address(self) -> RepositoryAddress | None:
+        """The address of the remote; None where the repository is named by a path."""
+        return address_of(self.repo) if is_address(self.repo) else None
 
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
     """How much runs at once, besides the limits of executors. None: no limit."""
 
-    in_worker: int | None = None  # runs of one process
-    in_plan: int | None = None  # tasks of one plan, in all processes together
+    in_worker: int | None = None  # runs of a process
+    in_plan: int | None = None  # tasks of a plan, in all processes together
 
 
 class RunSettings(SettingTable):
@@ -89,6 +126,22 @@ class RunSettings(SettingTable):
             "no limit by default."
         ),
         examples=[20],
+    )
+
+    labels: list[Label] = Field(
+        default_factory=list,
+        description=(
+            "What workers of this machine have, that executors and routes may ask for."
+        ),
+        examples=[["gpu"]],
+    )
+    drain_seconds: Count = Field(
+        default=60,
+        description=(
+            "How long a worker that is stopped waits for its attempts to end; what is"
+            " left is handed back."
+        ),
+        examples=[300],
     )
 
     @property
@@ -451,6 +504,10 @@ class Settings(SettingTable):
     retention: RetentionSettings = Field(
         default_factory=RetentionSettings.model_construct,
         description="What is kept of deleted plans.",
+    )
+    blobs: BlobSettings = Field(
+        default_factory=BlobSettings.model_construct,
+        description="Where products, evidence, logs and inputs are kept.",
     )
     research: Research = Field(default_factory=Research.model_construct)
     roles: dict[str, RolePolicy] = Field(

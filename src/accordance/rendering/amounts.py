@@ -1,28 +1,6 @@
-"""Durations, tokens and money in words."""
+"""Tokens, money and numbers of things in words."""
 
 from __future__ import annotations
-
-from typing import Final
-
-_MINUTE: Final = 60
-_HOUR: Final = 60 * _MINUTE
-_DAY: Final = 24 * _HOUR
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration for people: `4.2 s`, `3 min 07 s`, `2 h 05 min`, `3 d 4 h`."""
-    whole = round(seconds)
-    if seconds < _MINUTE and whole < _MINUTE:
-        return f"{seconds:.1f} s"
-    if whole < _HOUR:
-        minutes, rest = divmod(whole, _MINUTE)
-        return f"{minutes} min {rest:02d} s"
-    if whole < _DAY:
-        hours, rest = divmod(whole, _HOUR)
-        return f"{hours} h {rest // _MINUTE:02d} min"
-    days, rest = divmod(whole, _DAY)
-    hours = rest // _HOUR
-    return f"{days} d {hours} h" if hours else f"{days} d"
 
 
 def spending_text(
@@ -37,4 +15,6 @@ def spending_text(
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 task`, `2 tasks`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    if number == 1:
+        return f"{number:,} {noun}"
+    return f"{number:,} {noun}s"

@@ -113,7 +113,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text for a cell: on one line, without a bar that begins a column.
+    """Return a text for a cell: on a single line, without a bar that begins a column.
 
     Backslashes before a bar are doubled, so that they do not escape its escape.
     """

@@ -41,7 +41,8 @@ def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) ->
     without_goal = [
         task for task in graph if task != graph.root and not graph[task].parents
     ]
-    waiting = [_Branch(task) for task in (*reversed(without_goal), graph.root)]
+    top = [graph.root, *without_goal]
+    waiting = [_Branch(task) for task in reversed(top)]
 
     while waiting:
         branch = waiting.pop()
@@ -58,19 +59,23 @@ def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) ->
 
 def _branches_below(branch: _Branch, graph: PlanGraph) -> list[_Branch]:
     parts = graph[branch.task].parts
-    branches = [
-        _Branch(part, f"{branch.indent}├─ ", f"{branch.indent}│  ") for part in parts
-    ]
+    lead = f"{branch.indent}├─ "
+    indent = f"{branch.indent}│  "
+    branches = [_Branch(part, lead, indent) for part in parts]
     if parts:
-        last = _Branch(parts[-1], f"{branch.indent}└─ ", f"{branch.indent}   ")
-        branches[-1] = last
+        last_lead = f"{branch.indent}└─ "
+        last_indent = f"{branch.indent}   "
+        branches[-1] = _Branch(parts[-1], last_lead, last_indent)
     return branches
 
 
 def _text_line(node: PlanNode, labels: Labels, states: States | None) -> str:
-    mark = f"{MARKS[states[node.task_id]]} " if states else ""
     notes = ", ".join(_notes(node, labels))
-    return f"{mark}{labels[node.task_id]}  {notes}".rstrip()
+    line = f"{labels[node.task_id]}  {notes}".rstrip()
+    if states:
+        state = states[node.task_id]
+        return f"{MARKS[state]} {line}"
+    return line
 
 
 def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
@@ -102,12 +107,13 @@ _DOT_SHAPES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None) -> str:
-    """Return a flowchart: solid arrows to parts, dotted ones to dependents."""
+    """Return a flowchart: solid arrows to parts, dotted arrows to dependents."""
     names = {task: f"n{number}" for number, task in enumerate(graph)}
     lines = ["flowchart TD"]
     for task, name in names.items():
-        opening, closing = _MERMAID_SHAPES[graph[task].kind]
-        text = _mermaid_text(_label(graph[task], labels, states))
+        node = graph[task]
+        opening, closing = _MERMAID_SHAPES[node.kind]
+        text = _mermaid_text(_label(node, labels, states))
         lines.append(f'    {name}{opening}"{text}"{closing}')
 
     for task, other, arrow in _arrows(graph, "-->", "-.->"):
@@ -119,9 +125,11 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
     """Return a graph for Graphviz."""
     lines = ["digraph plan {", "  rankdir=TB;", "  node [fontname=sans];"]
     for task in graph:
-        shape = _DOT_SHAPES[graph[task].kind]
-        label = _dot_text(_label(graph[task], labels, states))
-        lines.append(f"  {_dot_text(task)} [label={label}, shape={shape}];")
+        node = graph[task]
+        name = _dot_text(task)
+        shape = _DOT_SHAPES[node.kind]
+        label = _dot_text(_label(node, labels, states))
+        lines.append(f"  {name} [label={label}, shape={shape}];")
 
     waiting_style = " [style=dashed, constraint=false]"
     for task, other, style in _arrows(graph, "", waiting_style):
@@ -143,11 +151,15 @@ def _arrows(
 
 def _label(node: PlanNode, labels: Labels, states: States | None) -> str:
     """A title, with the state and what it is an alternative to."""
-    notes: list[str] = [states[node.task_id].value] if states else []
+    notes: list[str] = []
+    if states:
+        notes.append(states[node.task_id].value)
     if node.rivals:
         notes.append(_alternative(node))
     label = labels[node.task_id]
-    return f"{label} ({', '.join(notes)})" if notes else label
+    if notes:
+        return f"{label} ({', '.join(notes)})"
+    return label
 
 
 def _alternative(node: PlanNode) -> str:

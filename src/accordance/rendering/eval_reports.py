@@ -8,7 +8,6 @@ from typing import Final
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.evaluation import EvalReport, Trial
-from accordance.rendering.amounts import duration_text
 from accordance.rendering.documents import (
     Block,
     Facts,
@@ -17,6 +16,7 @@ from accordance.rendering.documents import (
     Table,
     as_html,
 )
+from accordance.rendering.durations import duration_text
 
 VERSION: Final = "accordance.eval_report.v1"
 _UNKNOWN: Final = "–"
@@ -48,12 +48,16 @@ def seconds_text(seconds: float | None) -> str:
 
 def cost_text(cost: float | None) -> str:
     """Return a sum of money for people."""
-    return _UNKNOWN if cost is None else f"${cost:.4f}"
+    if cost is None:
+        return _UNKNOWN
+    return f"${cost:.4f}"
 
 
 def percent(share: float | None) -> str:
     """Return a share for people."""
-    return _UNKNOWN if share is None else f"{share:.1%}"
+    if share is None:
+        return _UNKNOWN
+    return f"{share:.1%}"
 
 
 # -- text
@@ -63,7 +67,9 @@ def as_text(report: EvalReport) -> str:
     """Return the table of tasks and the numbers below it."""
     table = _table(report)
     rows = [table.head, *table.rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(len(cell) for cell in column))
     lines = []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
@@ -95,7 +101,7 @@ def _facts(report: EvalReport) -> list[tuple[str, str]]:
 
 
 def _table(report: EvalReport) -> Table:
-    """Return the tasks with their trials, one column for each."""
+    """Return the tasks with their trials, a column for each."""
     numbers = range(1, report.wanted + 1)
     head = ["task", *(f"trial {number}" for number in numbers), "resolved"]
     rows = []

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from accordance.domain.findings import with_code
 from accordance.domain.lifecycle import Event
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 _LONGEST: Final = 300
 """Characters of a text from outside that a sentence repeats."""
@@ -34,7 +35,9 @@ class Happening:
     def text(self, key: str) -> str:
         """Return a text of the payload, in a line that is not too long."""
         value = self.payload.get(key)
-        return "" if value is None else _shortened(str(value))
+        if value is None:
+            return ""
+        return _shortened(str(value))
 
     @property
     def nth(self) -> str:
@@ -42,7 +45,9 @@ class Happening:
         number = "an attempt" if self.attempt is None else f"attempt {self.attempt}"
         if self.is_review:
             number = f"the review of {number}"
-        return f"{number} by {_shortened(self.who)}" if self.who else number
+        if self.who:
+            return f"{number} by {_shortened(self.who)}"
+        return number
 
     @property
     def by(self) -> str:
@@ -62,7 +67,9 @@ def sentence(event: Happening) -> str:
 
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    if len(line) <= _LONGEST:
+        return line
+    return f"{line[:_LONGEST]}…"
 
 
 def _plain(clause: str) -> Clause:
@@ -83,7 +90,9 @@ def _unknown(event: Happening) -> str:
 
 
 def _because(clause: str, reason: str) -> str:
-    return f"{clause}: {reason}" if reason else clause
+    if reason:
+        return f"{clause}: {reason}"
+    return clause
 
 
 # -- clauses with details
@@ -99,7 +108,9 @@ def _verdict(event: Happening) -> str:
     what = f"{event.nth} ended {outcome}"
     if code and event.why:
         return f"{what}, {with_code(code, _shortened(event.why))}"
-    return f"{what}, {code}" if code else what
+    if code:
+        return f"{what}, {code}"
+    return what
 
 
 def _message(event: Happening) -> str:
@@ -134,9 +145,10 @@ def _answered(event: Happening) -> str:
 
 
 def _prompted(event: Happening) -> str:
-    executor = event.text("executor") or "the executor"
+    name = event.text("executor") or "the executor"
     model = event.text("model")
-    name = f"{executor} ({model})" if model else executor
+    if model:
+        name = f"{name} ({model})"
     return f"{name} got its prompt for {_run_name(event)}"
 
 
@@ -157,6 +169,18 @@ def _ran(event: Happening) -> str:
     if code:
         return f"{what}, {with_code(code, event.text('text'))}"
     return what
+
+
+def _reserved(event: Happening) -> str:
+    """Say what an attempt may use at most; a plan bounds tokens, money or both."""
+    tokens, cost = event.payload.get("tokens"), event.payload.get("cost")
+    amounts = []
+    if isinstance(tokens, int):
+        amounts.append(counted(tokens, "token"))
+    if isinstance(cost, int | float):
+        amounts.append(f"a cost of {cost:.2f}")
+    reserved = " and ".join(amounts)
+    return f"{_run_name(event)} reserved {reserved} of the plan's budget"
 
 
 def _answer_kept(event: Happening) -> str:
@@ -196,9 +220,12 @@ def _evidence_stale(event: Happening) -> str:
 
 
 def _imported(event: Happening) -> str:
+    revision = event.text("revision") or "1"
+    clause = f"revision {revision} was imported"
     nodes = event.payload.get("nodes")
-    size = f", {counted(nodes, 'node')}" if isinstance(nodes, int) else ""
-    return f"revision {event.text('revision') or '1'} was imported{size}"
+    if isinstance(nodes, int):
+        return f"{clause}, {counted(nodes, 'node')}"
+    return clause
 
 
 def _fuse_blown(event: Happening) -> str:
@@ -214,20 +241,22 @@ def _plan_written(event: Happening) -> str:
 
 
 def _cancelled(event: Happening) -> str:
+    clause = f"cancelled{event.by}"
     along = event.payload.get("along")
-    others = counted(len(along), "task") if isinstance(along, list) and along else ""
-    suffix = f", with {others} that waited for it" if others else ""
-    return f"cancelled{event.by}{suffix}"
+    if isinstance(along, list) and along:
+        others = counted(len(along), "task")
+        return f"{clause}, with {others} that waited for it"
+    return clause
 
 
 # -- the table
 
 _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.ENABLED: _plain("can begin"),
-    Event.DISABLED: _plain("can no longer begin: something that it needs is gone"),
+    Event.DISABLED: _plain("can no longer begin: it lost something that it needs"),
     Event.CLAIMED: _of_attempt("began"),
     Event.RELEASED: _with_person("was handed back"),
-    Event.LEASE_LOST: _of_attempt("was not heard of in time, so its lease ran out"),
+    Event.LEASE_LOST: _of_attempt("did not report in time, so its lease ran out"),
     Event.IDLED: _of_attempt("reports that there is nothing to do"),
     Event.PRODUCED: _of_attempt("delivered a product"),
     Event.ASKED: _of_attempt("needs documents"),
@@ -248,10 +277,10 @@ _TASK_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.GRANTED: _with_person("got another chance"),
     Event.VOUCHED: _with_person("approved as it is"),
     Event.ESCALATED: _plain("waits for a person"),
-    Event.BURIED: _plain("given up, to the dead letters"),
+    Event.BURIED: _plain("given up, now a dead letter"),
     Event.REQUEUED: _with_person("taken back from the dead letters"),
-    Event.COMPLETED: _plain("done: its parts are"),
-    Event.DROPPED: _plain("not needed any more"),
+    Event.COMPLETED: _plain("done, because its parts are"),
+    Event.DROPPED: _plain("no longer needed"),
     Event.CHOSEN: _plain("chosen again, in place of its alternative"),
 }
 _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
@@ -266,7 +295,7 @@ _PLAN_CLAUSES: Final[Mapping[str, Clause]] = {
     ),
     "PLAN_RESUMED": _with_person("the plan was resumed, and its fuses count from zero"),
     "PLAN_AMENDED": _with_person("the plan was amended"),
-    "PLAN_REBASED": _with_person("the plan's changes were put on its moved base"),
+    "PLAN_REBASED": _with_person("the plan's changes were rebased"),
     "PLAN_PAUSED": _with_person("the plan was paused"),
     "PLAN_CANCELLED": _with_person("the plan was cancelled"),
     "PLAN_ARCHIVED": _with_person("the plan was archived"),
@@ -279,6 +308,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     Event.OVERTAKEN: _plain("is good, and lands on the plan's new head next"),
     "CAUSE_GONE": _plain("goes on: the cause that blocked it is gone"),
     "EVIDENCE_ADDED": _evidence_added,
+    "EVIDENCE_KEPT": _plain("the evidence of its change was kept"),
     "EVIDENCE_STALE": _evidence_stale,
     "INPUTS_CHANGED": _inputs_changed,
     "JUDGED": _judged,
@@ -291,6 +321,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "PROMPTED": _prompted,
     "QUESTION_ANSWERED": _answered,
     "RAN": _ran,
+    "RESERVED": _reserved,
     "KEY_MADE": _with_person("a key was made"),
     "KEY_REVOKED": _with_person("a key was revoked"),
     "WEBHOOK_MADE": _with_person("a webhook was added"),
@@ -299,6 +330,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "ROWS_TAKEN_OVER": _plain("rows were sealed as a migration left them"),
     "ROWS_WRITTEN": _plain("rows were sealed"),
     "SAID": _answer_kept,
+    "UNRESERVED": _plain("the review freed its part of the plan's budget"),
     "VERDICT": _verdict,
 }
 EVENT_CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(

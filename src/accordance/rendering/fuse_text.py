@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from accordance.domain.fuses import Fuses
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 _RAISE: Final = "to allow more, raise {fuse} under [fuses] for the next plan"
 

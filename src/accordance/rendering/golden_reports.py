@@ -58,7 +58,7 @@ def regression_text(regression: Regression) -> str:
 
 
 def as_json(report: GoldenReport) -> JsonObject:
-    """Return a report to keep, and to compare with a later one."""
+    """Return a report to keep, and to compare with a later report."""
     levels = {}
     for level, (passed, total) in report.by_level().items():
         rate = round(passed / total, 6)
@@ -95,12 +95,12 @@ class _Case(Closed):
 
     def result(self) -> CaseResult:
         return CaseResult(
-            self.id,
-            self.level,
-            self.agent,
-            self.status,
-            tuple(self.problems),
-            self.metrics,
+            id=self.id,
+            level=self.level,
+            agent=self.agent,
+            status=self.status,
+            problems=tuple(self.problems),
+            metrics=self.metrics,
         )
 
 

@@ -15,15 +15,25 @@ from accordance.domain.plan import PlanGraph
 from accordance.rendering.marks import MARKS
 from accordance.rendering.plans.folding import Outline, Tie, outline_of
 from accordance.rendering.plans.frames import HEADER, MARGIN
-from accordance.rendering.plans.layout import Box, PlanLayout, Point, Route, layout_of
+from accordance.rendering.plans.layout import (
+    ArrowRoute,
+    Box,
+    PlanLayout,
+    Point,
+    layout_of,
+)
 from accordance.rendering.plans.legend import Legend
 from accordance.rendering.plans.themes import ThemeName, stylesheet
 from accordance.rendering.plans.titles import fitted, xml_text
+from accordance.rendering.svg import document_start, element
 
 _CORNER: Final = 6  # the radius at which arrows turn
 _TEXT_LEFT: Final = 12
 _COLUMN: Final = 6.7  # pixels of a character, on average
 _RADII: Final[Mapping[str, int]] = {"GOAL": 10, "ACTION": 6, "CHECK": 22}
+_FRAME_RADIUS: Final = 10
+_MOST_LINES: Final = 2  # of the title of a box
+_LINE_HEIGHT: Final = 15
 
 
 def draw_svg(
@@ -42,20 +52,27 @@ def draw_svg(
     """
     outline = outline_of(graph, fold, depth)
     layout = layout_of(outline)
-    picture = _Picture(graph, labels, states, outline, layout)
+    picture = _Picture(
+        graph=graph,
+        labels=labels,
+        states=states,
+        outline=outline,
+        layout=layout,
+    )
     legend = Legend.of(picture.states_shown, picture.ties, picture.words)
     width = max(layout.width, legend.least_width)
     placed = legend.placed(MARGIN, layout.height, width - 2 * MARGIN)
     height = layout.height + placed.height + MARGIN // 2
 
-    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    title = xml_text(labels[graph.root])
+    description = xml_text(picture.description)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
-        f"<title>{xml_text(labels[graph.root])}</title>",
-        f"<desc>{xml_text(picture.description)}</desc>",
-        f"<style>{stylesheet(theme)}</style>",
-        *_tips(picture.ties),
-        f'<rect class="page" width="{width}" height="{height}" rx="8"/>',
+        document_start(width, height),
+        element("title", title),
+        element("desc", description),
+        element("style", stylesheet(theme)),
+        *map(_tip, picture.ties),
+        element("rect", class_="page", width=width, height=height, rx=8),
         *picture.lines(),
         *placed.lines,
         "</svg>",
@@ -63,15 +80,21 @@ def draw_svg(
     return "\n".join(lines) + "\n"
 
 
-def _tips(ties: Sequence[Tie]) -> Iterator[str]:
-    """Yield the arrowheads that are needed."""
-    for tie in ties:
-        yield (
-            f'<marker id="tip-{tie}" viewBox="0 0 8 8" refX="7.5" refY="4" '
-            'markerWidth="8" markerHeight="8" orient="auto" '
-            'markerUnits="userSpaceOnUse">'
-            f'<path class="tip {tie}" d="M0 0.5 L8 4 L0 7.5 z"/></marker>'
-        )
+def _tip(tie: Tie) -> str:
+    """Return the head of the arrows of a kind."""
+    triangle = element("path", class_=f"tip {tie}", d="M0 0.5 L8 4 L0 7.5 z")
+    return element(
+        "marker",
+        triangle,
+        id=f"tip-{tie}",
+        viewBox="0 0 8 8",
+        refX=7.5,
+        refY=4,
+        markerWidth=8,
+        markerHeight=8,
+        orient="auto",
+        markerUnits="userSpaceOnUse",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +124,13 @@ class _Picture:
     @property
     def words(self) -> tuple[str, ...]:
         """What else the legend has to explain."""
-        shown = list(self.outline)
+        shown = [self.graph[task] for task in self.outline]
         words = []
         if self.outline.parts:
             words.append("goal")
-        if any(self.graph[task].kind == "CHECK" for task in shown):
+        if any(node.kind == "CHECK" for node in shown):
             words.append("check")
-        if any(self.graph[task].rivals for task in shown):
+        if any(node.rivals for node in shown):
             words.append("alternative")
         if self.outline.folded:
             words.append("folded")
@@ -136,51 +159,63 @@ class _Picture:
             if not box.is_frame:
                 yield self._box(box)
 
-    def _group(self, task: str, shape: str) -> str:
-        """Open the group of a task, with its full title."""
-        node = self.graph[task]
+    def _group(self, task: str, shape: str, *content: str) -> str:
+        """Return what is drawn for a task, as a group with its full title."""
         state = self._state(task)
-        classes = [state.value, shape] if shape else [state.value]
-        if node.rivals:
-            classes.append("alternative")
+        classes = state.value
+        if shape:
+            classes += f" {shape}"
+        if self.graph[task].rivals:
+            classes += " alternative"
+
         title = f"{self.labels[task]} ({task})"
         if self.states is not None:
             title += f", {state}"
-        return f'<g class="{" ".join(classes)}"><title>{xml_text(title)}</title>'
+        tooltip = element("title", xml_text(title))
+        return element("g", tooltip, *content, class_=classes)
 
     def _state(self, task: str) -> State:
-        return State.PENDING if self.states is None else self.states[task]
+        if self.states is None:
+            return State.PENDING
+        return self.states[task]
 
     def _frame(self, box: Box) -> str:
         text_left = box.x + box.inset  # right of the arrows in it
         room = int((box.right - text_left - _TEXT_LEFT) / (_COLUMN * 1.15))
         [title] = fitted(self.labels[box.task], room, 1)
-        is_even = self.outline.levels[box.task] % 2 == 0
-        shape = "frame" if is_even else "frame inner"
-        return (
-            f"{self._group(box.task, shape)}{_rect(box, 10)}"
-            f'<text class="h" x="{text_left}" y="{box.y + 22}">{xml_text(title)}</text>'
-            f"{_note(text_left, box.y + HEADER - 6, self._notes(box.task))}</g>"
+        level = self.outline.levels[box.task]
+        shape = "frame" if level % 2 == 0 else "frame inner"
+
+        heading = element(
+            "text", xml_text(title), class_="h", x=text_left, y=box.y + 22
         )
+        note = _note(text_left, box.y + HEADER - 6, self._notes(box.task))
+        border = _rect(box, _FRAME_RADIUS)
+        return self._group(box.task, shape, border, heading, note)
 
     def _box(self, box: Box) -> str:
-        node = self.graph[box.task]
-        room = int((box.width - 2 * _TEXT_LEFT) / _COLUMN)
-        lines = fitted(self.labels[box.task], room, 2)
-        x = box.x + _TEXT_LEFT
-        first = box.y + (18 if len(lines) == 2 else 25)  # noqa: PLR2004 - two lines
-        titles = [
-            f'<text class="t" x="{x}" y="{first + 15 * index}">{xml_text(line)}</text>'
-            for index, line in enumerate(lines)
-        ]
+        border = _rect(box, _RADII[self.graph[box.task].kind])
+        titles = self._titles(box)
+        text_left = box.x + _TEXT_LEFT
+        notes = self._notes(box.task)
+
         hidden = self.outline.folded.get(box.task, ())
-        bar = self._bar(box, hidden) if hidden else ""
-        note_y = box.bottom - (14 if hidden else 10)
-        return (
-            f"{self._group(box.task, '')}{_rect(box, _RADII[node.kind])}"
-            f"{''.join(titles)}{_note(x, note_y, self._notes(box.task))}</g>"
-            f"{bar}"
-        )
+        if not hidden:
+            note = _note(text_left, box.bottom - 10, notes)
+            return self._group(box.task, "", border, *titles, note)
+        note = _note(text_left, box.bottom - 14, notes)
+        group = self._group(box.task, "", border, *titles, note)
+        return group + self._bar(box, hidden)
+
+    def _titles(self, box: Box) -> Iterator[str]:
+        """Yield the lines of a title; a single line stands a little lower."""
+        room = int((box.width - 2 * _TEXT_LEFT) / _COLUMN)
+        lines = fitted(self.labels[box.task], room, _MOST_LINES)
+        x = box.x + _TEXT_LEFT
+        y = box.y + (18 if len(lines) == _MOST_LINES else 25)
+        for line in lines:
+            yield element("text", xml_text(line), class_="t", x=x, y=y)
+            y += _LINE_HEIGHT
 
     def _notes(self, task: str) -> str:
         """Return the state of a task, and what it is beside plain work."""
@@ -188,14 +223,16 @@ class _Picture:
         notes = []
         if self.states is not None:
             state = self.states[task]
-            notes.append(f"{MARKS[state]} {state.replace('_', ' ').lower()}")
+            name = state.replace("_", " ").lower()
+            notes.append(f"{MARKS[state]} {name}")
         if node.kind == "CHECK":
             notes.append("check")
-        if node.parts:
+        hidden = self.outline.folded.get(task)
+        if node.parts and hidden:
+            notes.append(f"▸ {len(hidden)} folded")
+        elif node.parts:
             quantity = "all" if node.combine == "AND" else "any"
-            hidden = self.outline.folded.get(task)
-            count = len(hidden) if hidden else len(node.parts)
-            notes.append(f"▸ {count} folded" if hidden else f"{quantity} of {count}")
+            notes.append(f"{quantity} of {len(node.parts)}")
         if node.rivals:
             number = node.rivals.index(task) + 1
             notes.append(f"alt. {number}/{len(node.rivals)}")
@@ -207,52 +244,76 @@ class _Picture:
             return ""
         counts = Counter(self.states[task] for task in hidden)
         room = box.width - 2 * _TEXT_LEFT
-        pieces = []
+        bar = ""
         x = float(box.x + _TEXT_LEFT)
         for state in State:
             width = room * counts[state] / len(hidden)
             if width:
-                pieces.append(
-                    f'<rect class="{state} bar" x="{x:.1f}" y="{box.bottom - 7}" '
-                    f'width="{width:.1f}" height="3"/>'
+                bar += element(
+                    "rect",
+                    class_=f"{state} bar",
+                    x=f"{x:.1f}",
+                    y=box.bottom - 7,
+                    width=f"{width:.1f}",
+                    height=3,
                 )
             x += width
-        return "".join(pieces)
+        return bar
 
 
 def _counted(states: Iterator[State]) -> str:
     counts = Counter(states)
-    return ", ".join(f"{counts[state]} {state}" for state in State if counts[state])
+    occurring = [state for state in State if counts[state]]
+    return ", ".join(f"{counts[state]} {state}" for state in occurring)
 
 
 def _rect(box: Box, radius: int) -> str:
-    return (
-        f'<rect class="b" x="{box.x}" y="{box.y}" width="{box.width}" '
-        f'height="{box.height}" rx="{radius}"/>'
+    return element(
+        "rect",
+        class_="b",
+        x=box.x,
+        y=box.y,
+        width=box.width,
+        height=box.height,
+        rx=radius,
     )
 
 
 def _note(x: int, y: int, text: str) -> str:
-    return f'<text class="n" x="{x}" y="{y}">{text}</text>' if text else ""
+    if text:
+        return element("text", text, class_="n", x=x, y=y)
+    return ""
 
 
-def _path(route: Route) -> str:
+def _path(route: ArrowRoute) -> str:
     """Return an arrow with rounded corners."""
     points = route.points
-    parts = [f"M{points[0].x} {points[0].y}"]
+    first = points[0]
+    last = points[-1]
+    path = f"M{first.x} {first.y}"
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         start = _towards(corner, before)
         end = _towards(corner, after)
-        parts.append(f"L{start.x} {start.y}Q{corner.x} {corner.y} {end.x} {end.y}")
-    parts.append(f"L{points[-1].x} {points[-1].y}")
+        path += f"L{start.x} {start.y}"
+        path += f"Q{corner.x} {corner.y} {end.x} {end.y}"
+    path += f"L{last.x} {last.y}"
+
     tie = route.arrow.tie
-    return f'<path class="a {tie}" d="{"".join(parts)}" marker-end="url(#tip-{tie})"/>'
+    return element("path", class_=f"a {tie}", d=path, marker_end=f"url(#tip-{tie})")
 
 
 def _towards(corner: Point, other: Point) -> Point:
-    """Return the point at which a rounded corner begins or ends."""
-    dx, dy = other.x - corner.x, other.y - corner.y
+    """Return the point at which a rounded corner begins or ends.
+
+    Arrows are drawn along a single axis, so the other point differs in x or in y.
+    """
+    dx = other.x - corner.x
+    dy = other.y - corner.y
     reach = min(_CORNER, (abs(dx) + abs(dy)) // 2)
-    x = corner.x + (reach if dx > 0 else -reach if dx < 0 else 0)
-    y = corner.y + (reach if dy > 0 else -reach if dy < 0 else 0)
+    x = corner.x + reach * _sign(dx)
+    y = corner.y + reach * _sign(dy)
     return Point(x, y)
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from accordance.domain.plan_summary import GivenUpTask, PlanSummary, WaitingTask
-from accordance.rendering.amounts import counted, duration_text, spending_text
+from accordance.rendering.amounts import counted, spending_text
 from accordance.rendering.documents import (
     Block,
     Bullets,
@@ -21,6 +21,7 @@ from accordance.rendering.documents import (
     Table,
     as_markdown,
 )
+from accordance.rendering.durations import duration_text
 from accordance.rendering.fuse_text import blown_fuse_text
 
 _MOST_ROWS: Final = 20

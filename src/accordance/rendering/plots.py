@@ -12,6 +12,7 @@ from typing import Final
 from accordance.contracts.catalogue.answer import AgentAnswer, TScore
 from accordance.domain.research.names import tidy, visible
 from accordance.domain.t_scores import t_class
+from accordance.rendering.svg import document_start, element
 from accordance.rendering.words import WORDS, Language
 
 BANDS: Final = (
@@ -28,7 +29,7 @@ _COLOURS: Final = {
 }
 _GREY: Final = "#57606a"
 _BLUE: Final = "#0969da"
-_FONT: Final = 'font-family="system-ui, sans-serif" font-size="13"'
+_FONT: Final = ' font-family="system-ui, sans-serif" font-size="13"'
 
 # Sizes of the picture, in pixels.
 _ROW: Final = 28
@@ -59,14 +60,13 @@ def t_score_svg(answer: AgentAnswer, language: Language = "ko") -> str:
 
     width = _LEFT + _SCALE + _RIGHT
     height = _TOP + _ROW * len(entries) + _BOTTOM
-    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     title = escape(words.plot_title)
 
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {_FONT}>',
-        f"<title>{title}</title>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{_LEFT}" y="24" font-size="16" font-weight="600">{title}</text>',
+        document_start(width, height, _FONT),
+        element("title", title),
+        element("rect", width=width, height=height, fill="#ffffff"),
+        element("text", title, x=_LEFT, y=24, font_size=16, font_weight=600),
     ]
     lines += _svg_bands(height - _BOTTOM)
     for row, entry in enumerate(entries):
@@ -82,35 +82,48 @@ def _svg_bands(bottom: int) -> list[str]:
     height = bottom - _TOP + 8
     for low, high, name in BANDS:
         width = (high - low) * _SCALE
-        area = f'y="{_TOP - 8}" width="{width:.1f}" height="{height}"'
-        lines.append(f'<rect x="{_x(low)}" {area} fill="{_COLOURS[name]}"/>')
-        lines.append(_svg_label(_x((low + high) / 2), _TOP - 16, name))
+        middle = (low + high) / 2
+        band = element(
+            "rect",
+            x=_x(low),
+            y=_TOP - 8,
+            width=f"{width:.1f}",
+            height=height,
+            fill=_COLOURS[name],
+        )
+        lines.append(band)
+        lines.append(_svg_label(_x(middle), _TOP - 16, name))
         lines.append(_svg_label(_x(low), bottom + 18, f"{low:g}"))
     lines.append(_svg_label(_x(1), bottom + 18, "1"))
     return lines
 
 
 def _svg_label(x: str, y: int, text: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="middle" fill="{_GREY}">{text}</text>'
+    return element("text", text, x=x, y=y, text_anchor="middle", fill=_GREY)
 
 
 def _svg_row(entry: TScore, middle: int, note: str) -> list[str]:
-    """Return name, dot and score of an option; the selected one stands out."""
-    colour, radius, weight = _GREY, 6, ""
+    """Return name, dot and score of an option; the selected option stands out."""
+    colour = _GREY
+    radius = 6
+    weight: dict[str, object] = {}
     name = escape(visible(tidy(entry.option)))
-    tooltip = f"{name}: {entry.score:.2f}"
+    score = f"{entry.score:.2f}"
+    tooltip = f"{name}: {score}"
     if note:
-        colour, radius, weight = _BLUE, 8, ' font-weight="600"'
+        colour = _BLUE
+        radius = 8
+        weight = {"font_weight": 600}
         tooltip += f" · {escape(note)}"
 
+    label = escape(_cut(entry.option))
+    title = element("title", tooltip)
     baseline = middle + 4
-    name_at = f'x="{_LEFT - 12}" y="{baseline}" text-anchor="end"'
-    dot_at = f'cx="{_x(entry.score)}" cy="{middle}" r="{radius}"'
-    score_at = f'x="{_LEFT + _SCALE + 8}" y="{baseline}"'
+    score_x = _LEFT + _SCALE + 8
     return [
-        f"<text {name_at}{weight}>{escape(_cut(entry.option))}</text>",
-        f'<circle {dot_at} fill="{colour}"><title>{tooltip}</title></circle>',
-        f"<text {score_at}{weight}>{entry.score:.2f}</text>",
+        element("text", label, x=_LEFT - 12, y=baseline, text_anchor="end", **weight),
+        element("circle", title, cx=_x(entry.score), cy=middle, r=radius, fill=colour),
+        element("text", score, x=score_x, y=baseline, **weight),
     ]
 
 
@@ -178,7 +191,7 @@ def _pad(text: str, width: int) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a name on one line, cut to the longest label."""
+    """Return a name on a single line, cut to the longest label."""
     label = visible(tidy(text))
     if columns(label) <= _LONGEST_LABEL:
         return label

@@ -41,7 +41,7 @@ _NO_VALUE: Final = "–"
 def t_score_table(t_scores: Sequence[TScore], language: Language = "ko") -> Table:
     """Return the table of the seed, in the order of the answer.
 
-    The class is that of the exact score, not of the one rounded to two decimals.
+    The class is that of the exact score, not of the score rounded to two decimals.
     """
     words = WORDS[language]
     head = (words.option, words.t_score, words.t_class, words.rationale)
@@ -90,8 +90,13 @@ def validation_report(
 def _violations(result: Rejected, words: ReportWords) -> Iterator[Block]:
     rows = []
     for violation in result.violations:
-        expected, actual = violation.expected, violation.actual
-        rows.append((violation.code, violation.path, expected, actual))
+        row = (
+            violation.code,
+            violation.path,
+            violation.expected,
+            violation.actual,
+        )
+        rows.append(row)
 
     yield Heading(2, f"{words.violations} ({result.total})")
     yield Table((words.code, words.place, words.expected, words.actual), rows)
@@ -245,7 +250,7 @@ def _text(item: object) -> str:
 def collapse_blocks(
     reports: Mapping[Group, CollapseReport], language: Language = "ko"
 ) -> Iterator[Block]:
-    """Yield all groups in one table, the collapsed ones first."""
+    """Yield all groups in a table, the collapsed groups first."""
     words = WORDS[language]
     yield Heading(1, words.collapse_report)
     if not reports:
@@ -285,7 +290,9 @@ def _collapse_row(
         return (*first_cells, *[_NO_VALUE] * 6)
 
     common = ", ".join(f"{name} ×{count}" for name, count in report.most_common)
-    trend = words.directions[report.trend.direction] if report.trend else _NO_VALUE
+    trend = _NO_VALUE
+    if report.trend:
+        trend = words.directions[report.trend.direction]
     return (
         *first_cells,
         str(report.pool_size),

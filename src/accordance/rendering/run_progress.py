@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accordance.rendering.amounts import counted, duration_text
+from accordance.rendering.amounts import counted
+from accordance.rendering.durations import duration_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,7 @@ class RunPace:
     done: int
     tasks: int
     elapsed_seconds: float
-    seconds_left: float | None  # None: nobody can say yet
+    seconds_left: float | None  # None: cannot be estimated yet
     tokens: int
     cost: float
 

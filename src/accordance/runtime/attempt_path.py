@@ -1,21 +1,21 @@
 """The path of an attempt, from top to bottom.
 
     take_up        a ready task is taken up and its attempt queued, in one transaction
-    carry_out      its workflow begins, in any process, as soon as a slot is free
+    carry_out      its workflow begins, as soon as a slot is free
       execute      step one: the executor runs; its outcome is kept before any decision
-      settle       step two, in one transaction with its own mark: what the run means
-                   for the task, and the attempts that can begin because of it
+      settle       step two, in one transaction with the end of the workflow: what the
+                   run means for the task, and the attempts that can begin because of it
     report         the listener is informed, branches are moved
 
-When a process is killed at any point, another resumes from the last mark. Nothing
+When a process is killed at any point, another resumes from what was kept. Nothing
 happens twice except a run that was interrupted in the middle.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accordance.changes.settling import change_in
@@ -35,6 +35,7 @@ from accordance.runtime.ports import (
     Listener,
     QueueingTransaction,
     Scheduling,
+    Settled,
     TaskAttempt,
     ThreadSignals,
     Workflows,
@@ -61,6 +62,10 @@ _HANDED_BACK: Final = {"status": "handed_back"}
 _NOT_BEGUN: Final = RunOutcome(fault=Fault.STOPPED, text="it was not begun")
 
 
+def _keep_to_ourselves(_queue: str, _seconds: float) -> None:
+    """Tell no other process that a queue rests: there is none."""
+
+
 @dataclass(kw_only=True)
 class AttemptPath:
     """Carries attempts from being taken up to the start of the next ones."""
@@ -73,10 +78,9 @@ class AttemptPath:
     listener: Listener
     branches: Branches
     signals: ThreadSignals
+    share_pause: Callable[[str, float], None] = _keep_to_ourselves
     _failures: dict[str, int] = field(default_factory=dict)
     """By queue: consecutive faults that pass by themselves."""
-    _queued: dict[str, list[QueuedAttempt]] = field(default_factory=dict)
-    """By workflow: the attempts it has queued."""
 
     # -- 1: a task is taken up, and its attempt queued
 
@@ -101,18 +105,21 @@ class AttemptPath:
         A step that was completed before a kill is not repeated.
         """
         slot = self.slots.begin(workflow, attempt.queue)
+        queued: Sequence[QueuedAttempt] = ()
         try:
-            kept = self.workflows.execute_once(lambda: self.execute(attempt, slot.stop))
-            answer = self.workflows.settle_once(
-                lambda unit: self.settle(unit, attempt, slot, kept)
+            kept = self.workflows.execute_once(
+                workflow, lambda: self.execute(attempt, slot.stop)
             )
+            settled = self.workflows.settle_once(
+                workflow, lambda unit: self.settle(unit, attempt, slot, kept)
+            )
+            queued = settled.queued
         finally:
             self.slots.end(slot)
-            queued = self._queued.pop(workflow, [])
             self.workflows.announce(queued, freed=attempt.queue)
 
-        self._report(attempt, answer)
-        return answer
+        self._report(attempt, settled.answer)
+        return settled.answer
 
     # -- 3: the executor runs, and its outcome is kept
 
@@ -148,6 +155,7 @@ class AttemptPath:
         pause = pause_after(fault, produced.retry_after, failures)
         if pause:
             self.slots.rest(queue, pause)
+            self.share_pause(queue, pause)
             self.listener.notice(f"{queue}: {produced.text}; next call in {pause:g} s")
 
     # -- 4: the run is settled, and what can begin now is taken up
@@ -158,14 +166,16 @@ class AttemptPath:
         attempt: TaskAttempt,
         slot: Slot,
         kept: Mapping[str, Any],
-    ) -> JsonObject:
-        """Do the second step. All of it commits together, with the step's own mark."""
+    ) -> Settled:
+        """Do the second step. All of it commits together."""
         unit.tx.lock(attempt.plan_id)
         answer = self._decide(unit.tx, attempt, KeptRun.from_json(kept))
 
         self.slots.end(slot)  # first, so that the next attempts can have it
-        self._queued[slot.name] = self._take_up_next(unit, attempt.plan_id)
-        return {name: value for name, value in answer.items() if name not in _LEFT_OUT}
+        queued = self._take_up_next(unit, attempt.plan_id)
+        for name in _LEFT_OUT:
+            answer.pop(name, None)
+        return Settled(answer, queued)
 
     def _decide(
         self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
@@ -177,7 +187,7 @@ class AttemptPath:
             kind=attempt.kind,
             attempt=attempt.number,
         )
-        keep_report(tx, run, kept.report)
+        keep_report(tx, run, kept.report, kept.logs)
         if kept.report["fault"] == Fault.STOPPED:
             hand_back_in(tx, attempt.task_id, attempt.number, attempt.lease)
             return dict(_HANDED_BACK)
@@ -247,6 +257,11 @@ def _failure(error: Exception) -> RunOutcome:
 
 def _look_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     """Return what was taken up, or why nothing was."""
+    look = _progress_of(tx, plan_id, offers)
+    return replace(look, waits_for_budget=offers.waits_for_budget)
+
+
+def _progress_of(tx: Transaction, plan_id: str, offers: Offers) -> Look:
     if offers.queued:
         return Look(RunProgress.BEGAN, None, offers.unstartable)
     if offers.waits_for_room:

@@ -8,29 +8,37 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
 from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.keeping import store_away, with_kept_evidence
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.chain import Payload
 from accordance.domain.context_pack import budget_for
-from accordance.domain.executor_specs import Spec
+from accordance.domain.executor_specs import Spec, asks_models
 from accordance.domain.faults import Fault
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.domain.routing import Choice, Kind, RouteRequest, Routing
-from accordance.domain.spending import BYTES_PER_TOKEN, Spending
+from accordance.domain.spending import BYTES_PER_TOKEN, Spending, tighter
 from accordance.domain.usage import Budget
-from accordance.errors import OwnWork
+from accordance.errors import BlobError, NotServedHere, OwnWork
 from accordance.executors.catalogue import executor_for, limits_for
 from accordance.executors.protocol import Executor, RunLimits, RunOutcome
 from accordance.judging.task_input import PreflightFailed
 from accordance.project.home import Home
-from accordance.runtime.budgets import budget_left, priced_budget, uses_up_plan
+from accordance.runtime.budgets import (
+    budget_left,
+    priced_budget,
+    share_of_plan,
+    uses_up_plan,
+)
 from accordance.runtime.executor_run import ExecutorRun
+from accordance.runtime.fitness import Lacking
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Ledger, Transaction
@@ -42,6 +50,9 @@ from accordance.work.contracts_for import (
     contract_of_message,
     review_context,
 )
+from accordance.work.fetching import fetch_for_attempt
+from accordance.work.kept_evidence import JudgedRun
+from accordance.work.kept_logs import kept_logs
 from accordance.work.landing import landing_of
 from accordance.work.offering import kind_of
 from accordance.work.own_work import another_reviewer, cannot_review, maker_of
@@ -63,9 +74,16 @@ class _NotBegun(Exception):
         self.outcome = RunOutcome(fault=fault, text=text, lacks=lacks)
 
 
-def queue_name(executor: str, model: str | None = None) -> str:
-    """Return the queue of an executor, or of a model of it with its own bounds."""
-    return executor if model is None else f"{executor}/{model}"
+def queue_name(
+    executor: str, model: str | None = None, labels: Iterable[str] = ()
+) -> str:
+    """Return the queue of an executor, or of a model of it with its own bounds.
+
+    Work that asks for workers with labels has a queue of its own.
+    """
+    name = executor if model is None else f"{executor}/{model}"
+    wanted = "+".join(sorted(labels))
+    return f"{name}@{wanted}" if wanted else name
 
 
 @dataclass(frozen=True)
@@ -76,6 +94,9 @@ class ProjectAttempts:
     home: Home
     routing: Routing
     isolation: str | None = None  # of tests, if a person overrides the settings
+    labels: frozenset[str] = frozenset()  # of this worker
+    lacking: Mapping[str, Lacking] = field(default_factory=dict)
+    """By executor that cannot start here: why not."""
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -98,12 +119,20 @@ class ProjectAttempts:
     def queues(self) -> dict[str, Bound]:
         """Return the queues: one for each executor, and for each bounded model of it.
 
-        Outside workers have no queue here.
+        Outside workers have no queue here, and neither has work that this worker
+        cannot do.
         """
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> dict[str, Bound]:
         queues: dict[str, Bound] = {}
         for name, spec in self.routing.executors.items():
-            if spec.kind != "external":
-                queues.update(_queues_of(name, spec))
+            if spec.kind == "external" or name in self.lacking:
+                continue
+            for labels in self.routing.label_sets(name):
+                if labels <= self.labels:
+                    queues.update(_queues_of(name, spec, labels))
         return queues
 
     def queue_of(self, task: TaskRecord, change: bytes | None) -> str | None:
@@ -118,7 +147,41 @@ class ProjectAttempts:
             return None
 
         has_own_bounds = choice.model in choice.spec.bounds
-        return queue_name(choice.executor, choice.model if has_own_bounds else None)
+        model = choice.model if has_own_bounds else None
+        queue = queue_name(choice.executor, model, choice.labels)
+        self._must_serve(choice, queue)
+        return queue
+
+    def _must_serve(self, choice: Choice, queue: str) -> None:
+        """Raise NotServedHere if this worker lacks what the work needs."""
+        lacking = self.lacking.get(choice.executor)
+        if lacking is not None:
+            raise NotServedHere(lacking.text, queue=queue, fault=lacking.fault)
+        missing = sorted(choice.labels - self.labels)
+        if missing:
+            words = "the label" if len(missing) == 1 else "the labels"
+            raise NotServedHere(
+                f"it needs a worker with {words} {', '.join(missing)}",
+                queue=queue,
+                way_out=f"start one with `accordance worker --label {missing[0]}`",
+            )
+
+    def share(
+        self, tx: Transaction, task: TaskRecord, queue: str, change: bytes | None
+    ) -> Budget | str | None:
+        """Return what an attempt reserves of its plan's budget, or why it has to wait.
+
+        None if it reserves nothing: a program, or a plan without a budget.
+        """
+        bound = self.queues().get(queue)
+        spec = self.routing.executors.get(bound.executor) if bound else None
+        if spec is None or not asks_models(spec):
+            return None
+
+        kind = kind_of(task)
+        request = wanted_for(task, kind, change)
+        choice = self.routing.after(request, _failures(task, kind))
+        return share_of_plan(tx, task, choice)
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
         """Return the contract to which the routes hold an action.
@@ -135,11 +198,15 @@ class ProjectAttempts:
             with self.ledger.read() as tx:
                 task = tx.task(attempt.task_id)
                 plan = tx.plan(task.plan_id)
+                fetch_for_attempt(tx, self.home, task)
                 prepared = self._prepare(tx, plan, attempt, stop)
         except _NotBegun as error:
             return error.outcome
+        except BlobError as error:
+            return store_away(error)
 
         produced = self._perform(prepared)
+        produced = replace(produced, logs=kept_logs(self.ledger, prepared.folder))
 
         is_over_budget = produced.fault is Fault.OVER_BUDGET
         if is_over_budget and uses_up_plan(plan, produced.spending):
@@ -152,9 +219,14 @@ class ProjectAttempts:
         job = prepared.job
         if job is None:
             return prepared.begin()
-        return self.workshop.carry_out(
+        produced = self.workshop.carry_out(
             job, prepared.choice, prepared.begin_in, prepared.memory
         )
+        run = prepared.run
+        judged = JudgedRun(
+            plan_id=run.plan_id, task_id=str(run.task_id), attempt=run.attempt
+        )
+        return with_kept_evidence(self.ledger, self.home.root, judged, produced)
 
     def _prepare(
         self,
@@ -276,16 +348,16 @@ class ProjectAttempts:
         return replace(job, budget=limits.budget)
 
 
-def _queues_of(executor: str, spec: Spec) -> dict[str, Bound]:
+def _queues_of(executor: str, spec: Spec, labels: frozenset[str]) -> dict[str, Bound]:
     """Return the queues of an executor, and what each may use."""
     runs = spec.concurrency or CONCURRENCY
     whole = Bound(
         runs=runs, executor=executor, executor_runs=runs, per_minute=spec.per_minute
     )
 
-    queues = {queue_name(executor): whole}
+    queues = {queue_name(executor, None, labels): whole}
     for model, bounds in spec.bounds.items():
-        queues[queue_name(executor, model)] = replace(
+        queues[queue_name(executor, model, labels)] = replace(
             whole,
             runs=min(runs, bounds.concurrency or runs),
             per_minute=bounds.per_minute or spec.per_minute,
@@ -337,6 +409,10 @@ def _budget(
     budget = budget_left(tx, task.task_id, plan.rules.fuses)
     if isinstance(budget, str):
         raise _NotBegun(Fault.OVER_BUDGET, budget)
+
+    reserved = task.lease.reserved if task.lease else None
+    if reserved is not None:
+        budget = tighter(budget, reserved)
 
     priced = priced_budget(choice, budget, plan.rules.fuses)
     if isinstance(priced, str):

@@ -8,6 +8,7 @@ count its runs, not the answers within them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from accordance.domain.lifecycle import Event, State
@@ -42,10 +43,11 @@ def record_bad_answers(
     if lease is None or resuming is None or not is_current:
         return attempt
 
+    lease_of_rest = replace(lease, reserved=None)  # the run is over and costs no more
     for answer in bad_answers(report):
         tx.happen(task_id, Event.UNPARSEABLE, why=answer)
         tx.happen(task_id, resuming)
-        tx.take(task_id, lease)
+        tx.take(task_id, lease_of_rest)
 
     task = tx.task(task_id)
     return task.progress.standing.counters.attempts

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from accordance.domain.budgets import counted, left_for_plan, left_for_task
 from accordance.domain.chain import ChainEntry
 from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import FORGIVES
-from accordance.domain.records import PlanRecord
+from accordance.domain.records import PlanRecord, TaskRecord
+from accordance.domain.reservations import reservation, why_wait
 from accordance.domain.routing import Choice
-from accordance.domain.spending import Spending, remaining, tighter, total
+from accordance.domain.spending import Spending, tighter
 from accordance.domain.usage import Budget
-from accordance.executors.pricing import has_unknown_price
+from accordance.executors.pricing import has_unknown_price, is_free
 from accordance.store.ledger import Transaction
 from accordance.work.run_log import RAN, spending_of
 
@@ -22,55 +24,59 @@ _FORGIVING_EVENTS: Final = frozenset(event.value for event in FORGIVES)
 def budget_left(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
     """Return what another run of a task may cost, or why there may be no other run."""
     plan_id = tx.task(task_id).plan_id
-    left_for_plan = plan_budget(tx.plan(plan_id))
+    left = _left_for_task(tx, task_id, fuses)
+    if isinstance(left, str):
+        return left
+    return tighter(left, plan_budget(tx.plan(plan_id)))
+
+
+def share_of_plan(
+    tx: Transaction, task: TaskRecord, choice: Choice
+) -> Budget | str | None:
+    """Return what an attempt reserves of its plan's budget, or why it has to wait.
+
+    None where nothing bounds it, or nothing is left: then its run ends at once, and
+    that says why.
+    """
+    plan = tx.plan(task.plan_id)
+    fuses = plan.rules.fuses
+    if fuses.tokens_per_run is None and fuses.cost_per_run is None:
+        return None
+
+    task_left = _left_for_task(tx, task.task_id, fuses)
+    if isinstance(task_left, str):
+        return None
+    plan_left = plan_budget(plan)
+    priced = priced_budget(choice, plan_left, fuses)
+    if isinstance(priced, str):
+        return None
+    if is_free(choice.spec, choice.model):
+        priced = replace(priced, cost=None)
+
+    wanted = reservation(task_left, priced)
+    if wanted is None:
+        return None
+    return why_wait(wanted, plan_left, tx.reserved(plan.plan_id)) or wanted
+
+
+def _left_for_task(tx: Transaction, task_id: str, fuses: Fuses) -> Budget | str:
+    """Return what is left for a task, or why there may be no other run of it."""
     if fuses.tokens_per_task is None and fuses.cost_per_task is None:
-        return left_for_plan
+        return Budget()
 
     entries = _since_forgiven(tx.entries_of(task_id))
     runs = [spending_of(entry.payload) for entry in entries if entry.kind == RAN]
-    spent = total(runs)
-    task_budget = Budget(tokens=fuses.tokens_per_task, cost=fuses.cost_per_task)
-    left = remaining(task_budget, _counted(spent, fuses))
-
-    if left.tokens is not None and left.tokens <= 0:
-        return (
-            f"tokens_per_task: {spent.tokens:,} of {fuses.tokens_per_task:,} tokens"
-            " are used up"
-        )
-    if left.cost is not None:
-        unpriced = sum(run.calls for run in runs if run.cost is None)
-        if unpriced and fuses.unpriced == "refuse":
-            return (
-                f"cost_per_task: the price of {unpriced:,} of its calls is unknown;"
-                " set `prices` in accordance.toml"
-            )
-        if left.cost <= 0:
-            cost = spent.cost or 0.0
-            return f"cost_per_task: {cost:.2f} of {fuses.cost_per_task:.2f} are used up"
-    return tighter(left, left_for_plan)
-
-
-def _counted(spent: Spending, fuses: Fuses) -> Spending:
-    """Return what counts of a spending.
-
-    Where runs of unknown price are let run, their cost does not.
-    """
-    if fuses.unpriced == "run" and spent.cost is None:
-        return replace(spent, cost=0.0)
-    return spent
+    return left_for_task(runs, fuses)
 
 
 def plan_budget(plan: PlanRecord) -> Budget:
     """Return what is left for a plan as a whole, in this run of it."""
-    fuses = plan.rules.fuses
-    whole = Budget(tokens=fuses.tokens_per_run, cost=fuses.cost_per_run)
-    spent = Spending(read=plan.tokens, cost=plan.cost)
-    return remaining(whole, spent)
+    return left_for_plan(plan.rules.fuses, plan.tokens, plan.cost)
 
 
 def uses_up_plan(plan: PlanRecord, spent: Spending) -> bool:
     """Whether nothing is left for a plan after this spending."""
-    return _counted(spent, plan.rules.fuses).uses_up(plan_budget(plan))
+    return counted(spent, plan.rules.fuses).uses_up(plan_budget(plan))
 
 
 def priced_budget(choice: Choice, budget: Budget, fuses: Fuses) -> Budget | str:

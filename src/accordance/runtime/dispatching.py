@@ -1,106 +1,96 @@
-"""Beginning queued work at once: DBOS polls its queues, and a bell tells it when.
+"""Threads: those that carry attempts out, and the one that begins queued attempts.
 
-The thread of a queue sleeps between two polls. Here it sleeps long, and is woken when
-something is put into the queue. While something waits that could not begin yet, it
-polls again after a few milliseconds.
+Most attempts never wait in the queue: the process that takes a task up has a slot for
+it and begins it at once. What does wait was left behind by a dead worker, or may not
+begin yet because its queue has a rate. One thread looks for that: when it is rung, and
+from time to time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
-import time
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TypeAlias
 
-from dbos import DBOS, Queue
-from dbos._queue import queue_worker_thread  # pinned, and held by a test
-
-from accordance.runtime.slots import Slots
-
-_SHORTEST_SECONDS: Final = 0.02
-_SOON_SECONDS: Final = 0.1
-"""Work that has not begun by then was begun elsewhere, or waits for a slot anyway."""
+Work: TypeAlias = Callable[[], None]
 
 
-class Bell:
-    """Replaces the event by which DBOS ends the thread of a queue.
+class Threads:
+    """As many threads as there is work at once. A thread that has ended waits for more."""
 
-    Waiting on it ends early when the bell is rung.
-    """
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Work | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._is_stopped = False
 
-    def __init__(self, is_awaited: Callable[[], bool]) -> None:
-        self._is_awaited = is_awaited
-        self._changed = threading.Condition()
-        self._rung = False
-        self._stopped = False
-        self._pause = _SHORTEST_SECONDS
-
-    def ring(self, *, at_once: bool = True) -> None:
-        """Wake the thread now, or in a moment."""
-        with self._changed:
-            self._rung = self._rung or at_once
-            self._pause = _SHORTEST_SECONDS
-            self._changed.notify_all()
+    def begin(self, work: Work) -> None:
+        """Do it now, in a thread of its own."""
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+                self._work.put(work)
+                return
+        threading.Thread(
+            target=self._do, args=(work,), name="attempt", daemon=True
+        ).start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """Let the threads end, each when its work is done."""
+        with self._lock:
+            self._is_stopped = True
+            for _ in range(self._idle):
+                self._work.put(None)
+            self._idle = 0
+
+    def _do(self, work: Work | None) -> None:
+        while work is not None:
+            work()
+            with self._lock:
+                if self._is_stopped:
+                    return
+                self._idle += 1
+            work = self._work.get()
+
+
+class Dispatcher:
+    """The thread that begins queued attempts."""
+
+    def __init__(self, begin_queued: Work, pause: Callable[[], float]) -> None:
+        self._begin_queued = begin_queued
+        self._pause = pause  # how long to wait for a ring
+        self._changed = threading.Condition()
+        self._is_rung = False
+        self._is_stopped = False
+        self._thread = threading.Thread(
+            target=self._dispatch, name="dispatcher", daemon=True
+        )
+
+    def start(self) -> None:
+        """Look now, and from time to time."""
+        self._thread.start()
+
+    def ring(self) -> None:
+        """Look now: something was queued, or a slot has become free."""
         with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-
-    def is_set(self) -> bool:
-        """Whether the thread is to end."""
-        return self._stopped
-
-    def wait(self, timeout: float) -> bool:
-        """Sleep until the bell rings or the time is up.
-
-        Return whether the thread is to end.
-        """
-        end = time.monotonic() + timeout
-        with self._changed:
-            while not (self._rung or self._stopped):
-                left = end - time.monotonic()
-                pause = min(left, self._pause) if self._is_awaited() else left
-                if pause <= 0 or not self._changed.wait(pause):
-                    self._pause *= 2
-                    break
-            self._rung = False
-            return self._stopped
-
-
-class Dispatch:
-    """The threads that begin queued work in this process: one for each queue."""
-
-    def __init__(self, engine: DBOS, queues: Mapping[str, Queue], slots: Slots) -> None:
-        self._slots = slots
-        self._bells: dict[str, Bell] = {}
-        self._threads: list[threading.Thread] = []
-
-        for name, queue in queues.items():
-            bell = Bell(partial(slots.waits, name, _SOON_SECONDS))
-            thread = threading.Thread(
-                target=queue_worker_thread,
-                args=(bell, engine, queue),
-                name=f"queue-{name}",
-                daemon=True,
-            )
-            self._bells[name] = bell
-            self._threads.append(thread)
-            thread.start()
-
-    def ring(self, queue: str) -> None:
-        """Wake the thread of a queue: it has new work, or a slot has become free.
-
-        At once if the queue is idle; otherwise in a moment, for several together.
-        """
-        if queue in self._bells and self._slots.waits(queue):
-            self._bells[queue].ring(at_once=self._slots.is_idle(queue))
+            self._is_rung = True
+            self._changed.notify()
 
     def stop(self) -> None:
         """Begin nothing more."""
-        for bell in self._bells.values():
-            bell.stop()
-        for thread in self._threads:
-            thread.join()
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _dispatch(self) -> None:
+        while not self._is_stopped:
+            # The database may be away; the next look tries again.
+            with contextlib.suppress(Exception):
+                self._begin_queued()
+            with self._changed:
+                if not self._is_rung and not self._is_stopped:
+                    self._changed.wait(self._pause())
+                self._is_rung = False

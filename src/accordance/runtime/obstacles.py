@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from accordance.changes.remote_faults import RemoteCauses
 from accordance.domain.executor_specs import AgentSpec, CommandSpec, LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.outside_causes import OutsideCause
 from accordance.domain.records import TaskRecord
 from accordance.domain.routing import Choice
-from accordance.errors import AccordanceError, NoExecutor
+from accordance.errors import AccordanceError, BlobError, NoExecutor
 from accordance.executors.catalogue import executor_for
 from accordance.executors.endpoints import is_reachable
 from accordance.judging.task_input import PreflightFailed
@@ -69,7 +70,8 @@ class Obstacles:
         if cause.fault is Fault.UNPREPARED:
             return self._preparation(work)
         if cause.fault is Fault.NO_EXECUTOR:
-            return None
+            missing = sorted(choice.labels - self.attempts.labels)
+            return f"this worker lacks the label {missing[0]}" if missing else None
 
         key = (cause.key, choice.executor)
         if key not in self._seen:
@@ -126,11 +128,22 @@ class Obstacles:
             return None
         return f"nothing answers at {cause.lacks}"
 
+    def _remote(self, cause: OutsideCause, work: _Work) -> str | None:
+        causes = RemoteCauses(self.attempts.workshop)
+        return causes.obstacle(work.tx, work.task, cause)
+
     def _space(self, cause: OutsideCause, work: _Work) -> str | None:  # noqa: ARG002 - the disk of the project
         free = shutil.disk_usage(self.attempts.home.root).free
         if free >= _LEAST_SPACE:
             return None
         return f"only {free:,} bytes are free on the disk"
+
+    def _store(self, cause: OutsideCause, work: _Work) -> str | None:  # noqa: ARG002 - there is only one store
+        try:
+            self.attempts.ledger.check_store()
+        except BlobError as error:
+            return str(error)
+        return None
 
 
 _PROBES: Final[Mapping[Fault, _Probe]] = {
@@ -139,4 +152,7 @@ _PROBES: Final[Mapping[Fault, _Probe]] = {
     Fault.NOT_ISOLATED: Obstacles._isolation,  # noqa: SLF001
     Fault.UNAVAILABLE: Obstacles._endpoint,  # noqa: SLF001
     Fault.NO_SPACE: Obstacles._space,  # noqa: SLF001
+    Fault.STORE_AWAY: Obstacles._store,  # noqa: SLF001
+    Fault.REMOTE_AWAY: Obstacles._remote,  # noqa: SLF001
+    Fault.FOREIGN_PUSH: Obstacles._remote,  # noqa: SLF001
 }

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from accordance.domain.faults import Fault
 from accordance.work.parallel_changes import ChangeBounds
 
+if TYPE_CHECKING:
+    from accordance.runtime.attempt_queue import ClaimedAttempt
+
 
 class QueuedAttempt(NamedTuple):
-    """An attempt that waits in a queue."""
+    """An attempt that was queued, and maybe begun at once by the same process."""
 
     workflow: str
     queue: str
+    claimed: ClaimedAttempt | None = None  # None: any process may begin it
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Obstacle:
     fault: Fault
     text: str
     lacks: str  # what is missing outside the task
+    queue: str = ""  # where another worker may begin it
 
 
 @dataclass
@@ -34,6 +39,9 @@ class Offers:
     queued: list[QueuedAttempt] = field(default_factory=list)
     waits_for_room: bool = False  # a task could begin here if a slot were free
     waits_elsewhere: bool = False  # a task waits for an outside worker
+    waits_for_budget: str = ""  # why a task waits until running attempts have ended
+    short_queues: set[str] = field(default_factory=set)
+    """Queues of which nothing more begins now, for want of budget."""
     unstartable: dict[str, Obstacle] = field(default_factory=dict)  # by task
     changes: ChangeBounds = field(default_factory=lambda: ChangeBounds(most=1))
 

@@ -3,7 +3,7 @@
     Scheduling     which ready tasks begin now           scheduler.Scheduler
     Router         which queue a task goes into          attempt_runner.ProjectAttempts
     AttemptRunner  a run of an executor                  attempt_runner.ProjectAttempts
-    Workflows      durable steps, transactional queues   workflow.WorkflowEngine
+    Workflows      durable steps, transactional queue    workflow.WorkflowEngine
     AttemptSteps   what the workflow of an attempt does  attempt_path.AttemptPath
     Listener       reports to the caller's interface     passed in by it
     Branches       the branches of changed plans         publishing.Publishing
@@ -23,25 +23,24 @@ from typing import Any, Final, Protocol
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.chain import Payload
 from accordance.domain.records import TaskRecord
+from accordance.domain.usage import Budget
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
 from accordance.work.taking import Taken
 
-VERSION: Final = "1"
-"""Of what is kept between steps; raised when an old workflow could not be resumed."""
+VERSION: Final = "2"
+"""Of the queue and what is kept in it; raised when an old attempt could not be resumed.
+
+Version 1 kept its queue in tables of DBOS (`earlier_release`)."""
 LOCAL: Final = "local"
 """The worker that has a SQLite ledger to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskAttempt:
-    """An attempt at a task.
-
-    Its fields, in this order, are the arguments its workflow is queued with: an old
-    queue must stay readable.
-    """
+    """An attempt at a task. Its fields are columns of its row in the queue."""
 
     task_id: str
     kind: str  # action or review
@@ -69,6 +68,14 @@ class QueueingTransaction(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An attempt that was settled: its answer, and what could begin because of it."""
+
+    answer: JsonObject
+    queued: Sequence[QueuedAttempt] = ()
+
+
 class Router(Protocol):
     """Knows the executors' queues, and which of them a task goes into."""
 
@@ -80,6 +87,14 @@ class Router(Protocol):
 
         `change` is the scc.task.v1 to be carried out, where a repository is changed.
         Raises NoExecutor.
+        """
+
+    def share(
+        self, tx: Transaction, task: TaskRecord, queue: str, change: bytes | None
+    ) -> Budget | str | None:
+        """Return what an attempt reserves of its plan's budget, or why it has to wait.
+
+        None if it reserves nothing.
         """
 
     def holding(self, tx: Transaction, task: TaskRecord) -> Payload:
@@ -119,22 +134,25 @@ class Workflows(Protocol):
     def transaction(self) -> AbstractContextManager[QueueingTransaction]:
         """Open a transaction in which attempts are taken up and queued."""
 
-    def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
+    def execute_once(
+        self, workflow: str, execute: Callable[[], JsonObject]
+    ) -> JsonObject:
         """Do the first step of a workflow.
 
         Its result is kept; once it has returned, it is not repeated after a kill.
         """
 
     def settle_once(
-        self, settle: Callable[[QueueingTransaction], JsonObject]
-    ) -> JsonObject:
+        self, workflow: str, settle: Callable[[QueueingTransaction], Settled]
+    ) -> Settled:
         """Do the second step.
 
-        The ledger, the queues and the mark of the step commit together.
+        The ledger, the attempts that begin because of it and the end of this one commit
+        together.
         """
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
-        """Announce that attempts were queued, or that queue `freed` has a free slot."""
+        """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
 
     def await_ledger(self) -> None:
         """Wait while the database is away."""
@@ -144,7 +162,10 @@ class AttemptSteps(Protocol):
     """What the workflow of an attempt does."""
 
     def carry_out(self, workflow: str, attempt: TaskAttempt) -> JsonObject:
-        """Carry an attempt out, or resume it after a kill; return its answer."""
+        """Carry an attempt out, or resume it after a kill; return its answer.
+
+        Raises TakenOver if another worker has it now.
+        """
 
 
 class Listener(Protocol):

@@ -1,7 +1,7 @@
-"""Comparing the ledger with the workflow engine, so that nothing waits for ever.
+"""Comparing tasks in work with the queue of attempts, so that nothing waits for ever.
 
-The ledger is the truth about the state of a task, the engine about whether it is being
-worked on. Reconciling twice changes nothing more.
+A task says who holds it, the queue whether its attempt is being carried on.
+Reconciling twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -9,26 +9,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
 
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
+from accordance.runtime.attempt_queue import (
+    BROKEN,
+    QUEUED,
+    RUNNING,
+    QueueRow,
+    attempt_of,
+    workflow_id,
+)
+from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.ports import VERSION, Listener
 from accordance.runtime.workers import Crew
-from accordance.runtime.workflow import WorkflowEngine, workflow_id
+from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.faults import fail_in, hand_back_in, report_of
 from accordance.work.run_log import LEFT_ALONE, RunKey, keep_report
 from accordance.work.taking import Taken
-
-if TYPE_CHECKING:
-    from dbos import WorkflowStatus
-
-_OPEN: Final = ("ENQUEUED", "PENDING", "DELAYED")
-_BROKEN: Final = {
-    "ERROR": "its outcome could not be settled: {error}",
-    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "every worker that tried it crashed",
-}
 
 
 @dataclass
@@ -63,53 +62,56 @@ class Reconciler:
         """Look at everything that is in work in a plan."""
         with self.ledger.read() as tx:
             in_work = {workflow_id(taken): taken for taken in _in_work(tx, plan_id)}
-        workflows = self.engine.known(list(in_work))
+        rows = self.engine.of_plan(plan_id)
 
         moving = []
         for name, taken in in_work.items():
-            workflow = workflows.get(name)
-            moving.append(self._is_moving(taken, workflow))
+            row = rows.get(name)
+            if row is None:
+                self._take_back_from_earlier_release(name, taken)
+            moving.append(row is None or self._is_moving(taken, row))
 
         if moving and not any(moving):
             self._stranded.add(plan_id)
         else:
             self._stranded.discard(plan_id)
 
-    def _is_moving(self, taken: Taken, workflow: WorkflowStatus | None) -> bool:
+    def _take_back_from_earlier_release(self, name: str, taken: Taken) -> None:
+        """Hand back a task without a row in the queue, if an earlier release had it.
+
+        Otherwise an outside worker has fetched it with `task next`.
+        """
+        if not self.engine.is_of_earlier_release(name):
+            return
+        if self.crew.is_alive(taken.lease.holder):
+            return
+        with self.ledger.write() as tx:
+            hand_back_in(tx, taken.task.task_id, taken.attempt, taken.lease.until)
+
+    def _is_moving(self, taken: Taken, row: QueueRow) -> bool:
         """Whether a task in work will come to an end.
 
         An attempt that stands still for good is settled here.
         """
-        if workflow is None:
-            return True  # an outside worker fetched it with `task next`
-        if workflow.status in _OPEN:
-            self._look_after(taken, workflow)
-            return self._is_ours(taken, workflow)
+        if row.state == BROKEN:
+            self._give_up(taken, row)
+            return True
+        self._look_after(taken, row)
+        return self._is_ours(taken, row)
 
-        with self.ledger.write() as tx:
-            tx.lock(taken.task.plan_id)
-            current = tx.task(taken.task.task_id)
-            if current.lease == taken.lease:  # otherwise it was settled meanwhile
-                self._give_up(tx, taken, workflow)
-        return True
-
-    def _look_after(self, taken: Taken, workflow: WorkflowStatus) -> None:
+    def _look_after(self, taken: Taken, row: QueueRow) -> None:
         """Restart what was assigned to us and lost; take back what no worker serves."""
-        name = workflow.workflow_id
-        queue = workflow.queue_name or ""
-
-        is_assigned_here = workflow.executor_id == self.engine.worker_id
-        if workflow.status == "PENDING" and is_assigned_here:
-            self._must_run_here(name, queue)
-        elif workflow.status == "ENQUEUED" and not self.crew.is_served(queue):
+        if row.state == RUNNING and row.worker == self.engine.worker_id:
+            self._must_run_here(row.workflow)
+        elif row.state == QUEUED and not self.crew.is_served(row.queue):
             # Its executor is no longer configured, or the worker that had it is gone.
-            self.engine.take_back(name, taken.task.task_id, taken.attempt)
+            self.engine.take_back(row.workflow, attempt_of(row.queue, taken))
 
-    def _must_run_here(self, name: str, queue: str) -> None:
-        """Restart a workflow that the database assigns to us, if it does not run here.
+    def _must_run_here(self, name: str) -> None:
+        """Restart a workflow that the queue says we have begun, if it does not run here.
 
-        The database went away while it was assigned. Since it may also be about to
-        begin, two looks have to miss it.
+        The database went away while it was begun. Since it may also be about to begin,
+        two looks have to miss it.
         """
         if self.engine.has(name):
             self._missing.discard(name)
@@ -118,56 +120,56 @@ class Reconciler:
             self._missing.add(name)
             return
         self._missing.discard(name)
-        self.engine.resume(name, queue)
+        self.engine.resume(name)
 
-    def _is_ours(self, taken: Taken, workflow: WorkflowStatus) -> bool:
+    def _is_ours(self, taken: Taken, row: QueueRow) -> bool:
         """Whether this version of the engine can carry an attempt on.
 
         An attempt of another version is left alone, and that is recorded.
         """
-        if workflow.app_version == VERSION:
+        if row.version == VERSION:
             return True
 
         task_id = taken.task.task_id
         text = (
-            f"{task_id}: was begun by engine version {workflow.app_version}, this is"
+            f"{task_id}: was begun by engine version {row.version}, this is"
             f" version {VERSION}; a worker of that version will resume it, or"
             f" `accordance task release {task_id}` hands it back"
         )
         if text not in self._reported:
             with self.ledger.write() as tx:
-                leave_alone(tx, taken, str(workflow.app_version))
+                leave_alone(tx, taken, row.version)
             self._reported.add(text)
             self.listener.notice(text)
         return False
 
-    def _give_up(self, tx: Transaction, taken: Taken, workflow: WorkflowStatus) -> None:
-        """Settle an attempt whose workflow has ended without settling it."""
+    def _give_up(self, taken: Taken, row: QueueRow) -> None:
+        """Settle an attempt that could not be carried on."""
         task_id = taken.task.task_id
-        if workflow.status not in _BROKEN:
-            hand_back_in(tx, task_id, taken.attempt, taken.lease.until)
-            return
+        plan_id = taken.task.plan_id
+        with self.engine.removing(row.workflow, BROKEN, plan_id) as removed:
+            if removed is None:
+                return
+            tx, kept = removed
+            if tx.task(task_id).lease != taken.lease:  # it was settled otherwise
+                return
+            if kept is not None:
+                _keep_run(tx, taken, kept)
+            report = report_of(Fault.CRASHED, row.error or "")
+            fail_in(tx, task_id, taken.attempt, report, taken.lease.until)
 
-        self._keep_run(tx, taken, workflow.workflow_id)
-        text = _BROKEN[workflow.status].format(error=workflow.error)
-        report = report_of(Fault.CRASHED, text)
-        fail_in(tx, task_id, taken.attempt, report, taken.lease.until)
 
-    def _keep_run(self, tx: Transaction, taken: Taken, name: str) -> None:
-        """Keep the message and the cost of a run that could not be settled."""
-        kept = self.engine.kept_run(name)
-        if kept is None:
-            return
-
-        run = RunKey(
-            plan_id=taken.task.plan_id,
-            task_id=taken.task.task_id,
-            kind=taken.kind,
-            attempt=taken.attempt,
-        )
-        keep_report(tx, run, kept.report)
-        if kept.message is not None:
-            tx.keep(kept.message)
+def _keep_run(tx: Transaction, taken: Taken, kept: KeptRun) -> None:
+    """Keep the message and the cost of a run that could not be settled."""
+    run = RunKey(
+        plan_id=taken.task.plan_id,
+        task_id=taken.task.task_id,
+        kind=taken.kind,
+        attempt=taken.attempt,
+    )
+    keep_report(tx, run, kept.report)
+    if kept.message is not None:
+        tx.keep(kept.message)
 
 
 def leave_alone(tx: Transaction, taken: Taken, version: str) -> None:

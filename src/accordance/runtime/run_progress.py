@@ -27,6 +27,7 @@ class Look:
     progress: RunProgress
     rest: NoTaskReason | None = None  # why nothing was taken up
     unstartable: Mapping[str, Obstacle] = field(default_factory=dict)  # by task
+    waits_for_budget: str = ""  # why a task waits until running attempts have ended
 
     @property
     def is_at_rest(self) -> bool:

@@ -7,13 +7,16 @@ inputs, and attempts that a dead worker has left behind.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
+from accordance.domain.capabilities import Capabilities
 from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import State
 from accordance.domain.plan_lifecycle import PlanState
@@ -22,6 +25,7 @@ from accordance.errors import LedgerError
 from accordance.project.home import Home
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
+from accordance.runtime.pauses import share_pause
 from accordance.runtime.ports import (
     LOCAL,
     Attempts,
@@ -37,12 +41,18 @@ from accordance.runtime.run_progress import Look, RunProgress, combined, resting
 from accordance.runtime.scheduler import Scheduler
 from accordance.runtime.slots import Slots
 from accordance.runtime.unstartable import UnstartableTasks
-from accordance.runtime.workers import BEAT_SECONDS, DEAD_AFTER_SECONDS, Crew, Heart
+from accordance.runtime.workers import (
+    BEAT_SECONDS,
+    DEAD_AFTER_SECONDS,
+    Beat,
+    Crew,
+    Heart,
+)
 from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import InputUploads, look_at_inputs
 from accordance.work.taking import NoTaskReason, while_work_ends, why_at_rest
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
@@ -50,7 +60,17 @@ _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
 _RECONCILE_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 300.0  # for a ledger that is away
 _AWAY_SECONDS: Final = 1.0  # between looks at a ledger that is away
+_DRAIN_LOOK_SECONDS: Final = 0.05
 _OTHERS_SECONDS: Final = 5.0  # for other workers to begin what we cannot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerTerms:
+    """What a worker says of itself, and how it ends."""
+
+    can: Capabilities = field(default_factory=Capabilities)
+    drain_seconds: float = 0.0  # for attempts to end by themselves
+    alive_file: Path | None = None  # touched while the process lives
 
 
 @dataclass
@@ -68,13 +88,18 @@ class Runner:
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
     stop_seconds: float = 10.0  # for running attempts, at the end
+    terms: WorkerTerms = field(default_factory=WorkerTerms)
+    patience_seconds: float = 60.0  # of a worker, for others that can do more
     is_clean: bool = True  # after the end: nothing was left behind
 
     def __post_init__(self) -> None:
         queues = self.attempts.queues()
         self.slots = Slots(queues, self.bounds.in_worker)
-        self.ledger = open_ledger(self.place)
-        self.engine = WorkflowEngine(self.place, self.slots, self.worker_id)
+        blobs = self.home.blobs()
+        self.ledger = open_ledger(self.place, blobs=blobs)
+        self.engine = WorkflowEngine(
+            self.place, self.slots, self.worker_id, blobs=blobs
+        )
         self.scheduler = Scheduler(
             self.attempts,
             self.slots,
@@ -84,6 +109,7 @@ class Runner:
         )
         self.crew = Crew(frozenset(queues))
         self._signals = ThreadSignals()
+        self._drains = threading.Event()
         self._path = AttemptPath(
             home=self.home,
             attempts=self.attempts,
@@ -93,13 +119,17 @@ class Runner:
             listener=self.listener,
             branches=self.branches,
             signals=self._signals,
+            share_pause=self._share_pause,
         )
         self._reconciler = Reconciler(
             self.engine, self.ledger, self.crew, self.listener
         )
         self._unstartable = UnstartableTasks(self.ledger, self.listener)
+        self._uploads = InputUploads(self.ledger)
+        self._waits_for_budget: dict[str, str] = {}  # by plan: the fuse
         self._last_look = 0.0
         self._rests_since: float | None = None
+        self._lacks_since: float | None = None
         self._has_begun = False  # any attempt
         self._is_worker = False  # stays when there is nothing to do
 
@@ -134,6 +164,20 @@ class Runner:
         self._signals.stop.set()
         self._signals.wake.set()
 
+    def drain(self) -> None:
+        """Take up nothing more, let what runs end for a while, and end.
+
+        What has not ended by then is handed back, so that others begin it at once. May
+        be called from a signal handler.
+        """
+        self._drains.set()
+        self.stop()
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether nothing more is taken up, and what runs may end by itself."""
+        return self._drains.is_set()
+
     # -- beginning and ending
 
     @contextmanager
@@ -156,7 +200,30 @@ class Runner:
 
     def _end(self) -> None:
         self.is_clean = False  # also if stopping the engine fails
+        if self._drains.is_set():
+            self._let_end()
         self.is_clean = self.engine.stop(self.stop_seconds)
+
+    def _let_end(self) -> None:
+        """Wait for what runs, as long as a drain may take."""
+        self.slots.refuse()
+        if self.crew.heart is not None:
+            self.crew.heart.drain()
+        deadline = time.monotonic() + self.terms.drain_seconds
+        while self.slots.running() and time.monotonic() < deadline:
+            time.sleep(_DRAIN_LOOK_SECONDS)
+
+    def _learn(self, beat: Beat) -> None:
+        """Keep the pauses of other processes; drain if somebody asks for it."""
+        for queue, seconds in beat.pauses.items():
+            self.slots.rest(queue, seconds)
+        if beat.is_to_drain and not self._drains.is_set():
+            self.drain()
+
+    def _share_pause(self, queue: str, seconds: float) -> None:
+        heart = self.crew.heart
+        if heart is not None:
+            share_pause(heart.engine, queue, seconds)
 
     def _new_heart(self) -> Heart | None:
         """Return a heart that has beaten once; None on a ledger of our own."""
@@ -167,6 +234,9 @@ class Runner:
             make_engine(self.place, connections=2),
             self.worker_id,
             tuple(self.slots.bounds),
+            self.terms.can,
+            self.terms.alive_file,
+            self._learn,
             beat_seconds=self.beat_seconds,
             dead_after=self.dead_after,
         )
@@ -255,7 +325,9 @@ class Runner:
 
     def _look_at_plans(self) -> dict[str, Look]:
         """Take up what can begin, plan by plan."""
-        files = look_at_inputs(self.ledger, self.home)
+        files = look_at_inputs(
+            self.ledger, self.home, self._uploads if self._is_worker else None
+        )
         with self.ledger.read() as tx:
             rests = {plan.plan_id: _rest_of(tx, plan) for plan in self._plans(tx)}
 
@@ -277,9 +349,37 @@ class Runner:
         if look.progress is RunProgress.BEGAN:
             self._has_begun = True
         self._unstartable.replace(plan_id, look.unstartable)
+        if self._are_left_to_others() and look.is_at_rest:
+            look = resting(NoTaskReason.BUSY, look.unstartable)
+        self._tell_of_waiting(plan_id, look.waits_for_budget)
         if self._is_worker:
             self._unstartable.announce()
+            self._ask_where_nobody_can()
         return look
+
+    def _are_left_to_others(self) -> bool:
+        """Leave what cannot begin here to living workers that can; whether any did."""
+        queues = self._unstartable.queues()
+        served = frozenset(queue for queue in queues if self.crew.is_served(queue))
+        return bool(served) and self._unstartable.leave_to_others(served)
+
+    def _ask_where_nobody_can(self) -> None:
+        """Ask a person about tasks that no living worker could begin for a while."""
+        if not self._unstartable.queues():
+            self._lacks_since = None
+            return
+        if self._lacks_since is None:
+            self._lacks_since = time.monotonic()
+        if time.monotonic() - self._lacks_since > self.patience_seconds:
+            self._lacks_since = None
+            self._unstartable.ask_a_person(is_set_up=True)
+
+    def _tell_of_waiting(self, plan_id: str, why: str) -> None:
+        """Report that tasks wait for the budget of their plan; once while they do."""
+        fuse, _, _ = why.partition(":")
+        if why and self._waits_for_budget.get(plan_id) != fuse:
+            self.listener.notice(f"{plan_id}: tasks wait for others to end: {why}")
+        self._waits_for_budget[plan_id] = fuse
 
     def _reconcile(self, busy: list[str]) -> None:
         """Check from time to time whether attempts in work will come to an end."""

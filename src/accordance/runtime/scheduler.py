@@ -19,7 +19,7 @@ from typing import Final
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
-from accordance.errors import NoExecutor
+from accordance.errors import NoExecutor, NotServedHere
 from accordance.project.settings import PARALLEL_CHANGES
 from accordance.runtime.offers import Obstacle, Offers, QueuedAttempt
 from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
@@ -171,7 +171,7 @@ class Scheduler:
         try:
             queue = self.router.queue_of(task, change)
         except NoExecutor as error:
-            obstacle = Obstacle(Fault.NO_EXECUTOR, str(error), lacks=error.text)
+            obstacle = _obstacle_of(error)
             offers.unstartable[task.task_id] = obstacle
             return
 
@@ -182,10 +182,8 @@ class Scheduler:
             self._leave_to_outside_worker(task, change, offers)
         elif offers.is_full or queue not in offers.roomy:
             offers.waits_for_room = True
-        else:
-            self._take_up(unit, task, queue, offers)
-            if change is not None:
-                offers.changes.take(task)
+        elif self._take_up(unit, task, queue, change, offers) and change is not None:
+            offers.changes.take(task)
 
     def _leave_to_outside_worker(
         self, task: TaskRecord, change: bytes | None, offers: Offers
@@ -198,11 +196,34 @@ class Scheduler:
         offers.unstartable[task.task_id] = obstacle
 
     def _take_up(
-        self, unit: QueueingTransaction, task: TaskRecord, queue: str, offers: Offers
-    ) -> None:
+        self,
+        unit: QueueingTransaction,
+        task: TaskRecord,
+        queue: str,
+        change: bytes | None,
+        offers: Offers,
+    ) -> bool:
+        """Take a task up, unless it must wait for the budget that others reserve."""
+        if queue in offers.short_queues:
+            return False
+        share = self.router.share(unit.tx, task, queue, change)
+        if isinstance(share, str):
+            offers.waits_for_budget = offers.waits_for_budget or share
+            offers.short_queues.add(queue)  # what comes behind it waits as well
+            return False
+
         taken = take_up(
-            unit.tx, task, self.worker_id, _LEASE_SECONDS, self.router.holding
+            unit.tx, task, self.worker_id, _LEASE_SECONDS, self.router.holding, share
         )
         offers.queued.append(unit.enqueue(queue, taken))
         queues = [attempt.queue for attempt in offers.queued]
         offers.roomy = self.slots.roomy(queues)
+        return True
+
+
+def _obstacle_of(error: NoExecutor) -> Obstacle:
+    """Say why a task cannot begin here, and in which queue others may begin it."""
+    if isinstance(error, NotServedHere):
+        fault = Fault(error.fault or Fault.NO_EXECUTOR)
+        return Obstacle(fault, str(error), lacks=error.text, queue=error.queue)
+    return Obstacle(Fault.NO_EXECUTOR, str(error), lacks=error.text)

@@ -33,10 +33,11 @@ class Slot:
 
 
 class _Waiting(NamedTuple):
-    """A workflow that was put into a queue and has not begun here."""
+    """A workflow that was put into a queue and has no slot here yet."""
 
     queue: str
     since: float
+    is_ours: bool  # no other process can begin it
 
 
 @dataclass
@@ -72,6 +73,13 @@ class Slots:
         """How many more attempts may be taken up in the roomiest queue."""
         rooms = [self.room(queue) for queue in self.bounds]
         return max(rooms, default=0)
+
+    def free(self, queue: str) -> int:
+        """Return how many queued attempts may begin here now."""
+        with self._changed:
+            running = self._queues_in_use()
+            ours = [entry.queue for entry in self._waiting.values() if entry.is_ours]
+            return self._left(queue, [*running, *ours])
 
     def _queues_in_use(self) -> list[str]:
         return [slot.queue for slot in self._running.values()]
@@ -116,22 +124,16 @@ class Slots:
 
     # -- waiting
 
-    def put(self, name: str, queue: str) -> None:
-        """Note that a workflow was put into a queue."""
+    def put(self, name: str, queue: str, *, is_ours: bool = False) -> None:
+        """Note that a workflow was put into a queue, for any process or for this one."""
         with self._changed:
-            self._waiting[name] = _Waiting(queue, time.monotonic())
+            self._waiting[name] = _Waiting(queue, time.monotonic(), is_ours)
 
-    def waits(self, queue: str, seconds: float = float("inf")) -> bool:
-        """Whether a workflow that was queued recently has not begun, as far as known.
-
-        Recently means at most so many seconds ago.
-        """
-        earliest = time.monotonic() - seconds
+    @property
+    def any_waits(self) -> bool:
+        """Whether a workflow waits that any process may begin, as far as is known."""
         with self._changed:
-            for entry in self._waiting.values():
-                if entry.queue == queue and entry.since >= earliest:
-                    return True
-            return False
+            return any(not entry.is_ours for entry in self._waiting.values())
 
     def forget(
         self, still_queued: Callable[[list[str]], Iterator[str]], seconds: float = 1.0
@@ -143,7 +145,9 @@ class Slots:
         long_ago = time.monotonic() - seconds
         with self._changed:
             names = [
-                name for name, entry in self._waiting.items() if entry.since < long_ago
+                name
+                for name, entry in self._waiting.items()
+                if entry.since < long_ago and not entry.is_ours
             ]
         if not names:
             return
@@ -155,20 +159,15 @@ class Slots:
 
     # -- running
 
-    def is_idle(self, queue: str) -> bool:
-        """Whether nothing of a queue runs here."""
-        with self._changed:
-            return queue not in self._queues_in_use()
-
     def begin(self, name: str, queue: str) -> Slot:
         """Return a slot for a run, as soon as there is one."""
         slot = Slot(name, queue)
         with self._changed:
-            self._waiting.pop(name, None)
             rest = self._rest_left(queue)
             while not self._closed and (rest or not self._has_slot(queue)):
                 self._changed.wait(rest or None)
                 rest = self._rest_left(queue)
+            self._waiting.pop(name, None)
             self._running[id(slot)] = slot
         return slot
 
@@ -181,6 +180,11 @@ class Slots:
         with self._changed:
             self._running.pop(id(slot), None)
             self._changed.notify_all()
+
+    def refuse(self) -> None:
+        """Let nothing more begin; what runs goes on."""
+        with self._changed:
+            self.most = 0
 
     def close(self) -> None:
         """Let nothing wait any longer, and tell the running attempts to stop."""

@@ -6,7 +6,7 @@ from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
 from accordance.runtime.ports import Listener
 from accordance.runtime.publishing import Publishing
-from accordance.runtime.runner import Runner
+from accordance.runtime.runner import Runner, WorkerTerms
 
 
 def make_runner(
@@ -16,6 +16,8 @@ def make_runner(
     worker_id: str,
     listener: Listener,
     bounds: AtOnce,
+    *,
+    terms: WorkerTerms = WorkerTerms(),  # noqa: B008 - a frozen value
 ) -> Runner:
     """Return a runner for the plan whose branch is published, or for all plans.
 
@@ -31,4 +33,5 @@ def make_runner(
         listener=listener,
         branches=publishing,
         bounds=bounds,
+        terms=terms,
     )

@@ -35,13 +35,36 @@ class UnstartableTasks:
         self._by_plan[plan_id] = tasks
 
     def announce(self) -> None:
-        """Report why each task does not begin here, once."""
+        """Report why tasks do not begin here, once for all that lack the same."""
+        by_text: dict[str, list[str]] = {}
         for tasks in self._by_plan.values():
             for task_id, obstacle in tasks.items():
-                if task_id in self._announced:
-                    continue
-                self._announced.add(task_id)
-                self.listener.notice(f"{task_id}: {obstacle.text}")
+                by_text.setdefault(obstacle.text, []).append(task_id)
+
+        for text, task_ids in by_text.items():
+            if text not in self._announced:
+                self._announced.add(text)
+                self.listener.notice(f"{_names(task_ids)}: {text}")
+
+    def queues(self) -> frozenset[str]:
+        """Return the queues in which other workers may begin these tasks."""
+        obstacles = [
+            obstacle for tasks in self._by_plan.values() for obstacle in tasks.values()
+        ]
+        return frozenset(obstacle.queue for obstacle in obstacles if obstacle.queue)
+
+    def leave_to_others(self, served: frozenset[str]) -> bool:
+        """Forget the tasks of queues that others serve; return whether there are any."""
+        has_others = False
+        for plan_id, tasks in self._by_plan.items():
+            ours = {
+                task_id: obstacle
+                for task_id, obstacle in tasks.items()
+                if obstacle.queue not in served
+            }
+            has_others = has_others or len(ours) < len(tasks)
+            self._by_plan[plan_id] = ours
+        return has_others
 
     def ask_a_person(self, *, is_set_up: bool) -> None:
         """Fail each of the tasks before it begins, so that a person is asked about it.
@@ -69,3 +92,10 @@ class UnstartableTasks:
 
         if all(obstacle.fault is Fault.NO_EXECUTOR for obstacle in obstacles):
             raise NoExecutor(obstacles[0].text)
+
+
+def _names(task_ids: list[str]) -> str:
+    """Name a task, or the first of several."""
+    if len(task_ids) == 1:
+        return task_ids[0]
+    return f"{len(task_ids):,} tasks ({task_ids[0]}, ...)"

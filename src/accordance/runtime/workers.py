@@ -2,8 +2,8 @@
 
 On SQLite there is a single process, guarded by a lock beside the file. On PostgreSQL
 every worker has a heartbeat, by the database's clock, and the worker that gets the lock
-looks for those without. DBOS does the takeover; its fence keeps a worker that was only
-slow from finishing work that another has taken.
+looks for those without: what they had begun is queued again. The claim of an attempt
+keeps a worker that was only slow from finishing work that another has taken.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from dbos import DBOS
 from sqlalchemy import Engine, text
 
+from accordance.domain.capabilities import Capabilities
 from accordance.errors import Conflict
+from accordance.runtime.attempt_queue import AttemptQueue
+from accordance.runtime.pauses import pauses_left
 from accordance.runtime.ports import LOCAL, VERSION
 from accordance.store.failures import translated
 
@@ -33,16 +35,26 @@ DEAD_AFTER_SECONDS: Final = 15.0
 _STEADY_BEATS: Final = 3
 _LOCK: Final = 7242078
 
-# The column is called `executor_id`, as DBOS calls a worker: workers of other versions
-# run beside us and write it, too.
+# The column is called `executor_id`: workers of other versions run beside us and write
+# it, too.
 _BEAT: Final = text(
-    "INSERT INTO accordance_workers (executor_id, version, started_at, beat_at, queues)"
-    " VALUES (:worker_id, :version, now(), now(), :queues)"
+    "INSERT INTO accordance_workers"
+    " (executor_id, version, started_at, beat_at, queues, about)"
+    " VALUES (:worker_id, :version, now(), now(), :queues, :about)"
     " ON CONFLICT (executor_id) DO UPDATE SET beat_at = now()"
+    " RETURNING drain_at IS NOT NULL"
 )
-_DEAD: Final = text(
-    "SELECT executor_id FROM accordance_workers"
-    " WHERE beat_at < now() - make_interval(secs => :seconds)"
+_DRAINS: Final = text(
+    "UPDATE accordance_workers SET drain_at = coalesce(drain_at, now())"
+    " WHERE executor_id = :worker_id"
+)
+_FORGET_DEAD: Final = text(
+    "DELETE FROM accordance_workers"
+    " WHERE beat_at < now() - make_interval(secs => :seconds) RETURNING executor_id"
+)
+_ALIVE: Final = text(
+    "SELECT 1 FROM accordance_workers WHERE executor_id = :worker_id"
+    " AND beat_at >= now() - make_interval(secs => :seconds)"
 )
 _OTHERS: Final = text(
     "SELECT version, count(*) FROM accordance_workers"
@@ -56,7 +68,7 @@ _COMPANY: Final = text(
 )
 _QUEUES: Final = text(
     "SELECT queues FROM accordance_workers"
-    " WHERE beat_at >= now() - make_interval(secs => :seconds)"
+    " WHERE drain_at IS NULL AND beat_at >= now() - make_interval(secs => :seconds)"
 )
 _LOST: Final = text(
     "UPDATE accordance_workers SET beat_at = 'epoch' WHERE executor_id = :worker_id"
@@ -99,6 +111,19 @@ def working_on(place: str | Path) -> Iterator[str]:
         yield LOCAL
 
 
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a worker learns from the database with each heartbeat."""
+
+    is_to_drain: bool = False
+    pauses: Mapping[str, float] = field(default_factory=dict)
+    """By queue: for how many seconds nothing of it may begin, in any process."""
+
+
+def _ignore(_: Beat) -> None:
+    """Do nothing with what was learnt."""
+
+
 @dataclass
 class Heart:
     """The heartbeat of this process, which also takes over from dead workers."""
@@ -106,6 +131,9 @@ class Heart:
     engine: Engine
     worker_id: str
     queues: tuple[str, ...] = ()  # served here
+    can: Capabilities = field(default_factory=Capabilities)
+    alive_file: Path | None = None  # touched with each beat, for those who watch
+    learn: Callable[[Beat], None] = _ignore  # called after each beat
     beat_seconds: float = BEAT_SECONDS
     dead_after: float = DEAD_AFTER_SECONDS
     _steady_since: float = field(default_factory=time.monotonic)  # no gap since then
@@ -123,9 +151,12 @@ class Heart:
             "worker_id": self.worker_id,
             "version": VERSION,
             "queues": json.dumps(self.queues),
+            "about": json.dumps(self.can.to_json()),
         }
         with self.engine.begin() as connection:
-            connection.execute(_BEAT, values)
+            is_to_drain = bool(connection.execute(_BEAT, values).scalar())
+            pauses = pauses_left(connection)
+        self.learn(Beat(is_to_drain, pauses))
 
         now = time.monotonic()
         if now - self._last_beat > 2 * self.beat_seconds:
@@ -134,6 +165,7 @@ class Heart:
 
     def start(self) -> None:
         """Keep beating, and take over from workers that no longer do."""
+        self._show_life()
         self._thread = threading.Thread(target=self._live, name="heart", daemon=True)
         self._thread.start()
 
@@ -142,6 +174,8 @@ class Heart:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+        if self.alive_file is not None:
+            self.alive_file.unlink(missing_ok=True)
 
         farewell = _GONE if is_clean else _LOST
         with contextlib.suppress(Exception), self.engine.begin() as connection:
@@ -161,14 +195,30 @@ class Heart:
         with translated(self.engine), self.engine.begin() as connection:
             return connection.execute(_COMPANY, values).first() is not None
 
+    def is_alive(self, worker_id: str) -> bool:
+        """Whether a worker is alive."""
+        values = {"worker_id": worker_id, "seconds": self.dead_after}
+        with translated(self.engine), self.engine.begin() as connection:
+            return connection.execute(_ALIVE, values).first() is not None
+
     def is_served(self, queue: str) -> bool:
         """Whether a worker that is alive serves a queue."""
         with translated(self.engine), self.engine.begin() as connection:
             rows = connection.execute(_QUEUES, {"seconds": self.dead_after}).scalars()
             return any(queues is None or queue in json.loads(queues) for queues in rows)
 
+    def drain(self) -> None:
+        """Let the others know that nothing more is taken up here."""
+        with contextlib.suppress(Exception), self.engine.begin() as connection:
+            connection.execute(_DRAINS, {"worker_id": self.worker_id})
+
+    def _show_life(self) -> None:
+        if self.alive_file is not None:
+            self.alive_file.touch()
+
     def _live(self) -> None:
         while not self._stop.wait(self.beat_seconds):
+            self._show_life()
             # The database may be away; the next beat tries again.
             with contextlib.suppress(Exception):
                 self.beat()
@@ -184,25 +234,16 @@ class Heart:
         return steady_seconds >= _STEADY_BEATS * self.beat_seconds
 
     def take_over_dead_workers(self) -> list[str]:
-        """Hand the work of dead workers to the living; return the dead.
-
-        A worker is forgotten only when none of its work is left.
-        """
+        """Queue the work of dead workers again, for the living; return the dead."""
+        queue = AttemptQueue(self.engine.dialect.name)
         with self.engine.begin() as connection:
             has_lock = connection.execute(_TRY_LOCK).scalar()
             if not has_lock:
                 return []
 
-            rows = connection.execute(_DEAD, {"seconds": self.dead_after})
-            dead = list(rows.scalars())
-            for worker in dead:
-                DBOS._recover_pending_workflows([worker])  # noqa: SLF001 - what recovery is built on; pinned, and tested
-                pending = DBOS.list_workflows(
-                    status="PENDING", executor_id=worker, limit=1
-                )
-                if not pending:
-                    connection.execute(_GONE, {"worker_id": worker})
-            return dead
+            queue.requeue_of_dead(connection, self.dead_after)
+            values = {"seconds": self.dead_after}
+            return list(connection.execute(_FORGET_DEAD, values).scalars())
 
 
 @dataclass
@@ -224,3 +265,7 @@ class Crew:
         if queue in self.queues:
             return True
         return self.heart is not None and self.heart.is_served(queue)
+
+    def is_alive(self, worker_id: str) -> bool:
+        """Whether another worker is alive."""
+        return self.heart is not None and self.heart.is_alive(worker_id)

@@ -1,203 +1,202 @@
-"""The workflow engine: each attempt is a workflow of DBOS, under an id of its own.
+"""The workflow engine: an attempt's two steps, and what survives a kill between them.
 
-This module is all that talks to DBOS about attempts. What an attempt does is in
-`attempt_path`; this module runs its two steps, keeps the result of the first, and lets
-the second commit together with the ledger. A process resumes what an earlier process
-has left behind, from the last mark.
+What an attempt does is in `attempt_path`; its row in the queue, in the ledger's own
+database, is in `attempt_queue`. This module begins attempts in threads, keeps the
+result of the first step, and lets the second commit together with the end of the row.
+Another process resumes what one has left behind, from what was kept.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Final, TypeVar
 
-from dbos import (
-    DBOS,
-    DBOSClient,
-    DBOSConfig,
-    DBOSPortableJSONSerializer,
-    EnqueueOptions,
-    Queue,
-    SQLAlchemyDatasource,
-    WorkflowStatus,
-)
-from dbos._datasource import DatasourceOptions
 from sqlalchemy import Connection
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.runtime.dispatching import Dispatch
+from accordance.domain.blobs import BlobConfig
+from accordance.runtime.attempt_queue import (
+    QUEUED,
+    AttemptQueue,
+    ClaimedAttempt,
+    QueueRow,
+    TakenOver,
+)
+from accordance.runtime.dispatching import Dispatcher, Threads
+from accordance.runtime.earlier_release import has_old_queue, is_in_old_queue
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
 from accordance.runtime.ports import (
     LOCAL,
-    VERSION,
     AttemptSteps,
     QueueingTransaction,
+    Settled,
     TaskAttempt,
 )
-from accordance.runtime.slots import Bound, Slot, Slots
+from accordance.runtime.slots import Slot, Slots
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import engine_beside, make_engine, now
+from accordance.store.opening import make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
 
-_EXECUTE: Final = "execute"  # the names of the steps, as they are kept
-_SETTLE: Final = "settle"
-_RECOVERIES: Final = 5
-_HIGHEST_PRIORITY: Final = 1_000_000
-_POLL_SECONDS: Final = {"sqlite": 0.25, "postgresql": 0.1}
-"""How often queues are polled for work of other processes, by dialect."""
+_AWAY: Final = (OperationalError, InterfaceError, PoolTimeout)
+"""What a database says that is away, or busy with another transaction."""
+_POLL_SECONDS: Final = 1.0  # between looks for what other workers have left behind
+_SOON_SECONDS: Final = 0.25  # the same, while something waits that may begin soon
 _RETRY_SECONDS: Final = 0.5  # while the database is away
-_MARKS_SECONDS: Final = 5.0  # for the last marks of attempts that have ended
 _CHECK_SECONDS: Final = 0.005  # between checks while stopping
-_SERIALIZER: Final = DBOSPortableJSONSerializer()
 
-
-def workflow_id(taken: Taken) -> str:
-    """Return the id of an attempt's workflow: the same attempt never begins twice.
-
-    A product may be reviewed several times within an attempt, so the id of a review
-    contains its lease.
-    """
-    task_id = taken.task.task_id
-    if taken.kind == "action":
-        return f"{task_id}:action:{taken.attempt}"
-    return f"{task_id}:review:{taken.attempt}:{taken.lease.until}"
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A ledger transaction and its connection, on which queues are written as well."""
+    """A ledger transaction and its connection, on which the queue is written as well."""
 
     tx: SqlTransaction
     connection: Connection
-    client: DBOSClient
+    engine: WorkflowEngine
 
     def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
-        """Queue an attempt that was just taken up."""
-        task = taken.task
-        lease = taken.lease
-        name = workflow_id(taken)
-        options: EnqueueOptions = {
-            "workflow_name": "attempt",
-            "queue_name": queue,
-            "workflow_id": name,
-            "app_version": VERSION,
-            "priority": max(1, _HIGHEST_PRIORITY - task.priority),
-        }
-        arguments = (
-            task.task_id,
-            taken.kind,
-            taken.attempt,
-            lease.product,
-            task.plan_id,
-            queue,
-            lease.until,
-        )
-        self.client.enqueue_in_transaction(self.connection, options, *arguments)
-        return QueuedAttempt(name, queue)
+        """Queue an attempt that was just taken up, and begin it here if it may.
+
+        A task is taken up where a slot is free for it. Only a rate, which counts what
+        all processes begin, can be in its way.
+        """
+        has_rate = self.engine.slots.bounds[queue].per_minute is not None
+        worker = None if has_rate else self.engine.worker_id
+        attempts = self.engine.queue
+        claimed = attempts.enqueue(self.connection, queue, taken, worker)
+        return QueuedAttempt(claimed.workflow, queue, claimed if worker else None)
 
 
 @dataclass
 class WorkflowEngine:
-    """The engine of this process. DBOS allows one at a time."""
+    """The engine of this process."""
 
     place: str
     slots: Slots
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
-    _attempts: dict[str, TaskAttempt] = field(default_factory=dict)
-    """The attempts that run here, by workflow."""
+    blobs: BlobConfig = field(default_factory=BlobConfig)
+    _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
+    """The attempts that this process carries out, by workflow."""
+    _has_stopped: bool = False
 
     # -- starting
 
     def start(self, steps: AttemptSteps) -> None:
-        """Launch the engine; work left behind under this worker's id is resumed."""
-        global _current  # noqa: PLW0603 - a workflow is a function and finds its engine here
+        """Begin; work left behind under this worker's name is queued again."""
         self._steps = steps
-        self._connect()
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)
-        dbos = DBOS(config=self._config())
-        _current = self
-        try:
-            queues = self._launch()
-        except BaseException:
-            # The database is away: leave nothing half-launched, so that the next start
-            # can succeed.
-            DBOS.destroy()
-            _current = None
-            raise
-        self._dispatch = Dispatch(dbos, queues, self.slots)
-
-    def _connect(self) -> None:
-        """Open three pools: for taking up, for the tables of DBOS, and for settling.
-
-        No pool waits for a connection of another.
-        """
         runs = sum(bound.runs for bound in self.slots.bounds.values())
-        connections = 8 + 2 * runs
-        self.engine = make_engine(self.place, connections=connections)
-        self._system = engine_beside(self.place, connections=connections)
-        self._settling = engine_beside(self.place, connections=connections)
+        connections = 8 + runs
+        self.engine = make_engine(self.place, connections=connections, blobs=self.blobs)
+        self.queue = AttemptQueue(self.engine.dialect.name)
+        self._threads = Threads()
+        try:
+            with self._connected() as connection:
+                self.queue.requeue_own(connection, self.worker_id)
+                self._has_old_queue = has_old_queue(connection)
+        except BaseException:
+            self.engine.dispose()  # the database is away: leave nothing behind
+            raise
+        self._dispatcher = Dispatcher(self._begin_queued, self._pause)
+        self._dispatcher.start()
 
-        self._dialect = self.engine.dialect.name
-        # On PostgreSQL the lock on the plan's row is enough.
-        is_postgresql = self._dialect == "postgresql"
-        self._options: DatasourceOptions = {
-            "name": _SETTLE,
-            "isolation_level": "READ COMMITTED" if is_postgresql else "SERIALIZABLE",
-        }
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        with translated(self.engine), self.engine.begin() as connection:
+            yield connection
 
-    @property
-    def _url(self) -> str:
-        return self.engine.url.render_as_string(hide_password=False)
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translated(self.engine), self.engine.connect() as connection:
+            yield connection.execution_options(reading=True)
 
-    def _config(self) -> DBOSConfig:
-        return {
-            "name": "accordance",
-            "system_database_url": self._url,
-            "system_database_engine": self._system,
-            "executor_id": self.worker_id,
-            "application_version": VERSION,
-            "log_level": "CRITICAL",
-            "serializer": _SERIALIZER,
-            "use_listen_notify": False,
-            "notification_listener_polling_interval_sec": 0.1,
-        }
+    # -- beginning attempts
 
-    def _launch(self) -> dict[str, Queue]:
-        DBOS.listen_queues([])  # our own threads listen to the queues
-        self._datasource = SQLAlchemyDatasource.create(
-            self._url, engine=self._settling, serializer=_SERIALIZER
-        )
-        self._client = DBOSClient(
-            system_database_engine=self._system,
-            serializer=_SERIALIZER,
-            application_name="accordance",
-        )
-        DBOS.launch()
-        bounds = self.slots.bounds
-        return {name: self._register(name, bound) for name, bound in bounds.items()}
+    def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
+        """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
+        for attempt in queued:
+            is_ours = attempt.claimed is not None
+            self.slots.put(attempt.workflow, attempt.queue, is_ours=is_ours)
+            if attempt.claimed is not None:
+                self._begin(attempt.claimed)
+        if (queued or freed) and self.slots.any_waits:
+            self._dispatcher.ring()
 
-    def _register(self, name: str, bound: Bound) -> Queue:
-        limiter = None
-        if bound.per_minute:
-            limiter = {"limit": bound.per_minute, "period": 60.0}
-        queue = DBOS.register_queue(
-            name,
-            worker_concurrency=bound.runs,
-            limiter=limiter,  # type: ignore[arg-type]
-            polling_interval_sec=_POLL_SECONDS[self._dialect],
-            on_conflict="always_update",
-        )
-        queue.database_backed_queue = False  # each process keeps to its own bounds
-        return queue
+    def _pause(self) -> float:
+        return _SOON_SECONDS if self.slots.any_waits else _POLL_SECONDS
+
+    def _begin_queued(self) -> None:
+        """Begin what waits in the queue, as far as there are slots for it.
+
+        What still waits is noted, so that nothing new is taken up in its place.
+        """
+        with self._reading() as connection:
+            waiting = self.queue.waiting(connection)
+
+        begun = set()
+        for queue in dict.fromkeys(row.queue for row in waiting):
+            for claimed in self._claim(queue):
+                begun.add(claimed.workflow)
+                self.slots.put(claimed.workflow, queue, is_ours=True)
+                self._begin(claimed)
+
+        for row in waiting:
+            if row.queue in self.slots.bounds and row.workflow not in begun:
+                self.slots.put(row.workflow, row.queue)
+
+    def _claim(self, queue: str) -> list[ClaimedAttempt]:
+        bound = self.slots.bounds.get(queue)
+        free = self.slots.free(queue) if bound else 0
+        if bound is None or not free:
+            return []
+        with self._connected() as connection:
+            return self.queue.claim(
+                connection, queue, self.worker_id, free, bound.per_minute
+            )
+
+    def _begin(self, claimed: ClaimedAttempt) -> None:
+        """Carry an attempt out in a thread.
+
+        One that still runs here, because this worker was taken for dead, goes on under
+        its new claim.
+        """
+        runs_here = claimed.workflow in self._here
+        self._here[claimed.workflow] = claimed
+        if not runs_here:
+            self._threads.begin(partial(self._carry_out, claimed))
+
+    def _carry_out(self, claimed: ClaimedAttempt) -> None:
+        try:
+            self._steps.carry_out(claimed.workflow, claimed.attempt)
+        except TakenOver:
+            pass  # another worker carries it on
+        except _AWAY:
+            pass  # this process stops while the database is away: others carry it on
+        except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed
+            self._mark_broken(claimed.workflow, error)
+        finally:
+            self._here.pop(claimed.workflow, None)
+
+    def _mark_broken(self, workflow: str, error: Exception) -> None:
+        text = str(error) or type(error).__name__
+        with contextlib.suppress(TakenOver, *_AWAY):
+            self._insistently(
+                lambda connection: self.queue.mark_broken(
+                    connection, self._here[workflow], text
+                )
+            )
 
     # -- what an attempt uses
 
@@ -210,60 +209,68 @@ class WorkflowEngine:
     def transaction(self) -> Iterator[QueueingTransaction]:
         """Open a transaction in which attempts are taken up and queued."""
         with (
-            translated(self.engine),
-            self.engine.begin() as connection,
-            within(connection, now()) as tx,
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
         ):
-            yield _Unit(tx, connection, self._client)
+            yield _Unit(tx, connection, self)
 
-    def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
-        """Wake the threads of queues with committed attempts, and of queue `freed`."""
-        queues = {freed}
-        for attempt in queued:
-            self.slots.put(attempt.workflow, attempt.queue)
-            queues.add(attempt.queue)
-        for queue in queues:
-            self._dispatch.ring(queue)
+    def execute_once(
+        self, workflow: str, execute: Callable[[], JsonObject]
+    ) -> JsonObject:
+        """Do the first step; its result is kept. Raises TakenOver."""
+        kept = self._here[workflow].kept
+        if kept is not None:
+            return kept
 
-    def execute_once(self, execute: Callable[[], JsonObject]) -> JsonObject:
-        """Do the first step; its result is kept."""
-        return DBOS.run_step({"name": _EXECUTE}, execute)
+        produced = execute()
+        self._insistently(
+            lambda connection: self.queue.keep(
+                connection, self._here[workflow], produced
+            )
+        )
+        return produced
 
     def settle_once(
-        self, settle: Callable[[QueueingTransaction], JsonObject]
-    ) -> JsonObject:
-        """Do the second step, which commits together with its mark.
+        self, workflow: str, settle: Callable[[QueueingTransaction], Settled]
+    ) -> Settled:
+        """Do the second step, which commits together with the end of the workflow.
 
-        After a conflict with another transaction it is repeated.
+        After a conflict with another transaction it is repeated. Raises TakenOver.
         """
-        return self._datasource.run_tx_step(self._options, self._settle, settle)
 
-    def _settle(
-        self, settle: Callable[[QueueingTransaction], JsonObject]
-    ) -> JsonObject:
-        connection = self._datasource.sql_session().connection()
-        if self._dialect == "sqlite":
-            # Nothing may change between what is read and what is written.
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        with within(connection, now()) as tx:
-            return settle(_Unit(tx, connection, self._client))
+        def settle_on(connection: Connection) -> Settled:
+            with within(connection, time_on(connection)) as tx:
+                settled = settle(_Unit(tx, connection, self))
+                self.queue.settle(connection, self._here[workflow])
+                return settled
+
+        return self._insistently(settle_on)
+
+    def _insistently(self, act: Callable[[Connection], Result]) -> Result:
+        """Do it in a transaction, again and again while the database is away or busy.
+
+        While the engine stops it is tried once more; when it has stopped, an attempt
+        that still runs is not its own any more. Raises TakenOver.
+        """
+        while True:
+            if self._has_stopped:
+                raise TakenOver
+            is_last_try = self.stopping.is_set()
+            try:
+                with self.engine.begin() as connection:
+                    return act(connection)
+            except _AWAY:
+                if is_last_try:
+                    raise
+                self.stopping.wait(_RETRY_SECONDS)
 
     def await_ledger(self) -> None:
         """Wait while the database is away. A SQLite file is always there."""
-        while self._dialect == "postgresql" and not self.stopping.is_set():
-            with contextlib.suppress(Exception), self._system.connect() as connection:
+        while not self.is_alone and not self.stopping.is_set():
+            with contextlib.suppress(Exception), self._reading() as connection:
                 connection.exec_driver_sql("SELECT 1")
                 return
             self.stopping.wait(_RETRY_SECONDS)
-
-    def carry_out(self, attempt: TaskAttempt) -> JsonObject:
-        """Run the steps of an attempt, in the workflow that DBOS has just begun."""
-        name = DBOS.workflow_id or ""
-        self._attempts[name] = attempt
-        try:
-            return self._steps.carry_out(name, attempt)
-        finally:
-            self._attempts.pop(name, None)
 
     # -- what is known of workflows
 
@@ -274,48 +281,70 @@ class WorkflowEngine:
 
     def has(self, name: str) -> bool:
         """Whether a workflow runs here, or waits here for a slot."""
-        return name in self._attempts
+        return name in self._here
 
     def running(self) -> list[tuple[TaskAttempt, Slot]]:
         """Return the attempts that run here now."""
         running = []
         for slot in self.slots.running():
-            attempt = self._attempts.get(slot.name)
-            if attempt is not None:
-                running.append((attempt, slot))
+            claimed = self._here.get(slot.name)
+            if claimed is not None:
+                running.append((claimed.attempt, slot))
         return running
 
-    def known(self, names: list[str]) -> dict[str, WorkflowStatus]:
-        """Return those of these workflows that exist, by id."""
-        workflows = DBOS.list_workflows(
-            workflow_ids=names, load_input=False, load_output=True
-        )
-        return {workflow.workflow_id: workflow for workflow in workflows}
+    def of_plan(self, plan_id: str) -> dict[str, QueueRow]:
+        """Return the attempts of a plan that are queued or in work, by workflow."""
+        with self._reading() as connection:
+            return self.queue.of_plan(connection, plan_id)
 
     def queued(self, names: list[str]) -> Iterator[str]:
         """Yield those of these workflows that have not begun anywhere."""
-        workflows = DBOS.list_workflows(
-            workflow_ids=names, status="ENQUEUED", load_input=False, load_output=False
-        )
-        for workflow in workflows:
-            yield workflow.workflow_id
+        with self._reading() as connection:
+            waiting = self.queue.waiting(connection)
+        wanted = set(names)
+        for row in waiting:
+            if row.workflow in wanted:
+                yield row.workflow
 
-    def kept_run(self, name: str) -> KeptRun | None:
-        """Return the outcome of an attempt's run, if it was kept."""
-        for step in DBOS.list_workflow_steps(name):
-            if step["function_name"] == _EXECUTE and step["output"] is not None:
-                return KeptRun.from_json(step["output"])
-        return None
+    def is_of_earlier_release(self, workflow: str) -> bool:
+        """Whether an attempt was begun by a release that kept its queue elsewhere."""
+        if not self._has_old_queue:
+            return False
+        with self._reading() as connection:
+            return is_in_old_queue(connection, workflow)
 
-    def resume(self, name: str, queue: str) -> None:
-        """Put a workflow that no process carries on into its queue again."""
-        DBOS.resume_workflows([name], queue_name=queue)
+    def resume(self, workflow: str) -> None:
+        """Queue a workflow again that was begun here and does not run."""
+        with self._connected() as connection:
+            self.queue.resume(connection, workflow, self.worker_id)
+        self._dispatcher.ring()
 
-    def take_back(self, name: str, task_id: str, attempt: int) -> None:
+    @contextlib.contextmanager
+    def removing(
+        self, workflow: str, state: str, plan_id: str
+    ) -> Iterator[tuple[SqlTransaction, KeptRun | None] | None]:
+        """Remove a workflow in a state, in one transaction with what its end means.
+
+        Yields that transaction and what was kept of its run; None if the workflow has
+        changed meanwhile.
+        """
+        with (
+            self._connected() as connection,
+            within(connection, time_on(connection)) as tx,
+        ):
+            tx.lock(plan_id)
+            kept = self.queue.kept(connection, workflow)
+            if not self.queue.remove(connection, workflow, state):
+                yield None
+                return
+            yield tx, None if kept is None else KeptRun.from_json(kept)
+
+    def take_back(self, workflow: str, attempt: TaskAttempt) -> None:
         """Remove an attempt that has not begun from its queue; hand its task back."""
-        DBOS.cancel_workflow(name)
-        with self.transaction() as unit:
-            hand_back_in(unit.tx, task_id, attempt)
+        with self.removing(workflow, QUEUED, attempt.plan_id) as removed:
+            if removed is not None:
+                tx, _ = removed
+                hand_back_in(tx, attempt.task_id, attempt.number, attempt.lease)
 
     # -- stopping
 
@@ -325,48 +354,35 @@ class WorkflowEngine:
         What they have is settled or handed back. Returns whether nothing was left
         behind; the next process resumes what was.
         """
-        global _current  # noqa: PLW0603
         self.stopping.set()
-        self._dispatch.stop()
+        self._dispatcher.stop()
         self.slots.close()
         if self.is_alone:  # on a shared ledger, other workers begin it
             self._hand_back_queued()
 
-        has_ended = _wait_until(lambda: not self.slots.running(), seconds)
-        is_clean = has_ended and _wait_until(self._has_nothing_pending, _MARKS_SECONDS)
-
-        DBOS.destroy()
-        _current = None
-        for engine in (self.engine, self._system, self._settling):
-            engine.dispose()
+        has_ended = _wait_until(lambda: not self._here, seconds)
+        is_clean = has_ended and self._has_nothing_in_work()
+        self._has_stopped = True
+        self._threads.stop()
+        self.engine.dispose()
         return is_clean
 
     def _hand_back_queued(self) -> None:
         """Hand back attempts that have never begun; interrupted ones stay queued."""
         # If the ledger is away, the next process resumes them.
         with contextlib.suppress(Exception):
-            workflows = DBOS.list_workflows(
-                status="ENQUEUED", app_version=VERSION, load_output=False
-            )
-            for workflow in workflows:
-                if workflow.recovery_attempts or not workflow.input:
-                    continue
-                attempt = TaskAttempt(*workflow.input["args"])
-                self.take_back(workflow.workflow_id, attempt.task_id, attempt.number)
+            with self._reading() as connection:
+                never_begun = list(self.queue.never_begun(connection))
+            for workflow, attempt in never_begun:
+                self.take_back(workflow, attempt)
 
-    def _has_nothing_pending(self) -> bool:
+    def _has_nothing_in_work(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
         try:
-            pending = DBOS.list_workflows(
-                status="PENDING",
-                executor_id=self.worker_id,
-                limit=1,
-                load_input=False,
-                load_output=False,
-            )
+            with self._reading() as connection:
+                return not self.queue.has_in_work(connection, self.worker_id)
         except Exception:  # noqa: BLE001 - the ledger is away: unknown
             return False
-        return not pending
 
 
 def _wait_until(holds: Callable[[], bool], seconds: float) -> bool:
@@ -377,15 +393,3 @@ def _wait_until(holds: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(_CHECK_SECONDS)
     return True
-
-
-_current: WorkflowEngine | None = None
-
-
-@DBOS.workflow(name="attempt", max_recovery_attempts=_RECOVERIES)
-def attempt(*arguments: Any) -> JsonObject:
-    """Carry out an attempt as it was queued, in whichever process it begins."""
-    engine = _current
-    if engine is None:  # pragma: no cover - DBOS must be launched to run workflows
-        raise RuntimeError("no engine runs in this process")
-    return engine.carry_out(TaskAttempt(*arguments))

@@ -18,11 +18,11 @@ from accordance.errors import AccordanceError
 from accordance.executors.left_files import read_file_inside, read_tail_inside
 from accordance.project.home import Home
 from accordance.service.views.stories import FailingTestView
+from accordance.work.kept_logs import LOG_NAMES
 
 if TYPE_CHECKING:  # showing a task needs no terms of verdicts
     from accordance.domain.scope import PathScope
 
-LOG_NAMES: Final = ("stdout.log", "stderr.log")
 _LARGEST_DOCUMENT: Final = 16 << 20
 _MOST_TESTS: Final = 5
 _MOST_LINES: Final = 10

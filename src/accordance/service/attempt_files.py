@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.kept_work import recall_work
+from accordance.changes.project_repository import repository_of
 from accordance.domain.patch import read_patch
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.domain.scope import PathScope
@@ -27,8 +27,10 @@ from accordance.service.views.stories import (
 from accordance.service.views.tasks import artifact_path
 from accordance.store.ledger import Transaction
 from accordance.work.coding_keys import TAG
+from accordance.work.fetched_files import fetch_file
+from accordance.work.kept_evidence import fetch_evidence
+from accordance.work.kept_logs import fetch_logs
 from accordance.work.run_log import KeptAnswers, RunKey
-from accordance.workspace.branch import Branch, branch_name
 
 LARGEST_PATCH: Final = 8 << 20
 """Bytes of a change that are shown."""
@@ -91,9 +93,9 @@ class _Attempt:
 
 
 def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
-    """Return an attempt at a task, by default the last.
+    """Return an attempt at a task, by default the last, with its files fetched.
 
-    Raises NotFound for the task, and NoEvidence if it had no such attempt.
+    Raises NotFound for the task, NoEvidence if it had no such attempt, and BlobError.
     """
     task = find_task(tx, name)
     made = task.progress.standing.counters.attempts
@@ -105,6 +107,10 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
 
     messages = tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
     judged = [message for message in messages if "bundle" in message.case]
+    if judged:
+        fetch_evidence(tx, home.root, judged[-1])
+    kind = "review" if task.checks else "action"
+    fetch_logs(tx, home, task.task_id, wanted, kind)
     products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
     return _Attempt(
         home,
@@ -192,9 +198,8 @@ def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
             f"{attempt.name} has no commit: its change was not accepted",
             way_out="ask for the change of the attempt alone",
         )
-    branch = Branch(
-        workshop_of(attempt.home).repository, branch_name(attempt.task.plan_id)
-    )
+    branch = repository_of(attempt.home).branch(attempt.task.plan_id)
+    branch.must_have(str(commit))
     return branch.git("diff", "--no-ext-diff", "--no-textconv", start, str(commit))
 
 
@@ -321,13 +326,12 @@ def attempt_place(
     """
     with project.ledger.read() as tx:
         attempt = _attempt(tx, project.home, name, number)
-    product = attempt.product
+        product = attempt.product
+        if attempt.bundle is None and product is not None:
+            place = project.home.root / artifact_path(project.home, product)
+            if not place.is_file():
+                fetch_file(tx, product.sha256, place)
     if attempt.bundle is None and product is not None:
-        place = project.home.root / artifact_path(project.home, product)
-        if not place.is_file():
-            raise EvidenceGone(
-                f"the product of {attempt.name} is not at {place} any more"
-            )
         return _place_view(attempt, place, "product")
     return _place_view(attempt, attempt.evidence().folder, "evidence")
 

@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from accordance.errors import InvalidSettings, LedgerError
 from accordance.judging.rejudging import is_bundle, rejudge
+from accordance.project.home import InvalidHome
 from accordance.service.views.verification import BundleView
 
-__all__ = ["is_bundle", "verify_bundle"]
+__all__ = ["fetched", "is_bundle", "verify_bundle"]
+
+
+def fetched(folder: Path) -> bool:
+    """Whether a folder is a bundle, or is one now that the ledger's copy was fetched.
+
+    Raises BlobError, BundleBroken.
+    """
+    if is_bundle(folder):
+        return True
+    from accordance.domain.records import MessageRecord
+    from accordance.service.project import open_project
+    from accordance.work.kept_evidence import fetch_evidence
+
+    place = folder.absolute()
+    try:
+        with open_project(place.parent) as project, project.ledger.read() as tx:
+            bundle = place.relative_to(project.home.root).as_posix()
+            for message in tx.find(MessageRecord, kind="SUBMISSION"):
+                if message.case.get("bundle") == bundle:
+                    fetch_evidence(tx, project.home.root, message)
+    except (LedgerError, InvalidHome, InvalidSettings, ValueError):
+        return False  # there is no project that could have it
+    return is_bundle(folder)
 
 
 def verify_bundle(folder: Path, public_key: Path | None = None) -> BundleView:

@@ -1,4 +1,4 @@
-"""Plans as pictures: nodes, what ties them together, and where each one stands."""
+"""Plans as pictures: nodes, what ties them together, and the state of each node."""
 
 from __future__ import annotations
 
@@ -59,9 +59,15 @@ class Drawing(NamedTuple):
 
 
 def draw_new_plan(plan: Plan) -> Drawing:
-    """A plan that is in no ledger, with what could begin."""
+    """A plan that is in no ledger, with what could begin.
+
+    An alternative that is not the first choice waits: nothing has been given up yet.
+    """
     graph = plan_graph(plan)
-    states = {task_id: at.state for task_id, at in begin(graph).at.items()}
+    states = {}
+    for task_id, at in begin(graph).at.items():
+        is_later_choice = at.state is State.ABANDONED
+        states[task_id] = State.PENDING if is_later_choice else at.state
     return Drawing(plan, graph, states)
 
 

@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from accordance._version import __version__
-from accordance.errors import AccordanceError, LedgerMissing
-from accordance.service.project import open_project
+from accordance.changes.project_repository import (
+    repository_of,
+    why_remote_not_usable,
+)
+from accordance.errors import AccordanceError, BlobError, LedgerMissing
+from accordance.project.home import find_home
+from accordance.service.project import Project, open_project
 from accordance.service.views.health import HealthView
 from accordance.workspace.probing import probe
 
@@ -25,7 +30,12 @@ def look_around(
     folder: Path | None = None, ledger: str | None = None
 ) -> list[HealthView]:
     """Look at this machine, at its isolation, and at the ledger of a project."""
-    return [*_machine(), *_isolation(), *_ledger(folder, ledger)]
+    return [
+        *_machine(),
+        *_isolation(),
+        *_ledger(folder, ledger),
+        *_repository(folder),
+    ]
 
 
 def _view(name: str, state: str, *, ok: bool = True, needed: bool = True) -> HealthView:
@@ -73,12 +83,27 @@ def _isolation() -> Iterator[HealthView]:
         )
 
 
+def _repository(folder: Path | None) -> Iterator[HealthView]:
+    """Try the remote of the repository, where it has one."""
+    try:
+        home = find_home(folder)
+        repository = repository_of(home)
+        problem = why_remote_not_usable(home)
+    except AccordanceError:
+        return  # the line about the ledger tells what is wrong with the project
+    if repository.cache is None:
+        return
+    state = problem or f"{repository.address} can be read and takes pushes"
+    yield _view("repository", state, ok=problem is None)
+
+
 def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
     try:
         with open_project(folder, ledger) as project, project.ledger.read() as tx:
             plans = len(tx.plans())
             questions = len(tx.open_questions())
             place = ledger or project.home.ledger
+            blobs = _blobs(project)
     except LedgerMissing as error:
         yield HealthView(
             name="ledger", ok=True, found=str(error), needed=True, code=error.code
@@ -90,3 +115,15 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
     else:
         yield _view("ledger", f"{plans} plans in {place}")
         yield _view("inbox", f"{questions} questions wait for a person")
+        yield blobs
+
+
+def _blobs(project: Project) -> HealthView:
+    """Look whether the store of large blobs answers, and is that of the ledger."""
+    try:
+        place = project.ledger.check_store()
+    except BlobError as error:
+        return HealthView(
+            name="blobs", ok=False, found=str(error), needed=True, code=error.code
+        )
+    return _view("blobs", f"large blobs lie in {place}")

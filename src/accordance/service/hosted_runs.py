@@ -20,7 +20,7 @@ from accordance.service.plans import list_plans
 from accordance.service.project import Project, plan_id_of
 from accordance.service.views.hosted_runs import HostedRunListView, HostedRunView
 from accordance.service.views.runs import AttemptView
-from accordance.store.opening import now
+from accordance.store.clock import now
 
 log: Final = logging.getLogger("accordance.server")
 _KEPT: Final = 100  # runs that are remembered

@@ -13,8 +13,8 @@ from typing import Final
 
 from accordance.errors import AccordanceError, Category, LedgerUnavailable
 from accordance.service.project import Project
+from accordance.store.clock import now
 from accordance.store.kept_replies import RepliesInLedger, earlier
-from accordance.store.opening import now
 from accordance.store.sql import SqlLedger
 
 KEPT_SECONDS: Final = 24 * 3600.0

@@ -26,7 +26,7 @@ from accordance.errors import (
 from accordance.service.project import Project
 from accordance.service.views.keys import KeyListView, KeyView, NewKeyView
 from accordance.store.api_keys import KeyRecord, KeysInLedger
-from accordance.store.opening import now
+from accordance.store.clock import now
 from accordance.store.sql import SqlLedger
 
 __all__ = ["KeyRequest", "Right", "Role"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from accordance.changes.project_repository import why_remote_not_usable
 from accordance.contracts.catalogue.plan import Plan
 from accordance.domain.executor_specs import AgentSpec, LlmSpec
 from accordance.domain.fuses import Fuses
@@ -41,13 +43,16 @@ def lint_stored(project: Project, name: str | None = None) -> LintView:
 
 def _case(home: Home, plan: Plan, fuses: Fuses) -> LintCase:
     settings = home.settings()
-    return LintCase(
+    case = LintCase(
         plan=plan,
         routing=routing_for(home),
         fuses=fuses,
         own_work=settings.review.own_work,
         has_own_tests=bool(settings.judge.tests),
     )
+    if not any(case.change(node) for node in plan.nodes):
+        return case
+    return replace(case, repository_problem=why_remote_not_usable(home))
 
 
 def _view(case: LintCase, file: PlanFile | None) -> LintView:

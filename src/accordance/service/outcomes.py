@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accordance.changes.attempt import workshop_of
+from accordance.changes.project_repository import repository_of
 from accordance.service.project import Project
 from accordance.service.views.runs import DeliverableView, OutcomeView
 from accordance.service.views.tasks import artifact_path
@@ -28,5 +28,5 @@ def outcome_of(project: Project, plan_id: str) -> OutcomeView:
         deliverables=tuple(products),
         verdicts=verdicts,
         branch=branch_name(plan_id) if changes_repository else None,
-        repository=str(workshop_of(home).repository) if changes_repository else None,
+        repository=repository_of(home).address if changes_repository else None,
     )

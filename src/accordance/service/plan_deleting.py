@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from accordance.changes.attempt import workshop_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.deletions import DeletionView, EvidenceFolderView
 from accordance.work import plan_deleting
@@ -48,6 +49,8 @@ def delete_plan(
         removes_evidence=removes_evidence,
         evidence_days=project.home.settings().retention.evidence_days,
     )
+    if deletion.removes_evidence:
+        workshop_of(project.home).forget(preview.plan_id)
     return _deletion_view(deletion, preview.folders, is_done=True)
 
 

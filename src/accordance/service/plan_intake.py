@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from accordance.api import check_value
@@ -27,6 +28,7 @@ from accordance.service.views.plans import (
     plan_fields,
 )
 from accordance.work import importing, reviewing
+from accordance.work.coding_keys import KEY, TAG
 from accordance.work.coding_tasks import check_tasks
 
 LARGEST_PLAN: Final = 1 << 30
@@ -70,10 +72,31 @@ def check_plan(raw: bytes, home: Home | None = None) -> Accepted[Plan] | Rejecte
             )
             return Rejected((fault,), 1, _SCOPE)
         result: Accepted[Plan] | Rejected = check_value(message, _SCOPE)
-    if isinstance(result, Rejected) or roles is None:
+    if isinstance(result, Rejected):
         return result
-    faults = check_tasks(result.value, roles)
-    return Rejected(faults, len(faults), _SCOPE) if faults else result
+    if roles is not None:
+        faults = check_tasks(result.value, roles)
+        if faults:
+            return Rejected(faults, len(faults), _SCOPE)
+    return _without_task_keys(result)
+
+
+def _without_task_keys(result: Accepted[Plan]) -> Accepted[Plan]:
+    """Leave out warnings about the key that carries the task of a change.
+
+    The contract of plans does not name it; accordance itself does.
+    """
+    own_paths = set()
+    for number, node in enumerate(result.value.nodes):
+        extras = node.model_extra or {}
+        if TAG in node.tags and KEY in extras:
+            own_paths.add(f"$.nodes[{number}].{KEY}")
+    if not own_paths:
+        return result
+
+    others = [notice for notice in result.warnings if notice.path not in own_paths]
+    total = max(len(others), result.total_warnings - len(own_paths))
+    return replace(result, warnings=tuple(others), total_warnings=total)
 
 
 @contextmanager

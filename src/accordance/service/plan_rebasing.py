@@ -5,6 +5,8 @@ from __future__ import annotations
 from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.moved_base import moved_base
 from accordance.changes.plan_rebasing import PlanRebase, RebasedPlan
+from accordance.changes.remote_faults import RemoteCauses
+from accordance.runtime.going_on import go_on
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (
     PlanRebaseView,
@@ -24,9 +26,10 @@ def rebase_plan(
     test fails, Conflict if the plan moves on meanwhile; then nothing was moved.
     """
     shop = workshop_of(project.home)
+    shop.source.refresh(not_older=0)
     with project.ledger.read() as tx:
         plan = find_plan(tx, name)
-        base = moved_base(tx, shop, plan)
+        base = moved_base(tx, project.home, plan)
         if base is None:
             return _unmoved(tx, shop, plan.plan_id)
 
@@ -38,6 +41,7 @@ def rebase_plan(
     else:
         rebase.move(rebased, by)
         problem = _published(project, shop, plan.plan_id)
+        go_on(project.ledger, RemoteCauses(shop), plan.plan_id, by=by)
     with project.ledger.read() as tx:
         view = _rebased_view(tx, plan.plan_id, rebased, is_done=not dry_run)
     return view.model_copy(update={"not_published": problem})
@@ -76,7 +80,9 @@ def _rebased_view(
             before=before.commit,
             after=after.commit,
         )
-        for before, after in zip(rebased.before, rebased.after, strict=True)
+        for before, after in zip(
+            rebased.before.changes, rebased.after.changes, strict=True
+        )
     ]
     tests = [
         RebasedTestView(

@@ -13,9 +13,9 @@ from accordance.runtime.planning import Planner, PlanningResult, plan_name
 from accordance.service.project import Project
 from accordance.service.views.planning import PlannedView, UnansweredView
 from accordance.service.views.spending import spending_view
+from accordance.store.clock import now
 from accordance.store.ledger import Ledger
 from accordance.store.memory import MemoryLedger
-from accordance.store.opening import now
 from accordance.work.project_routes import routing_for
 
 

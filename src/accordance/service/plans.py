@@ -121,10 +121,9 @@ def base_moved(tx: Transaction, home: Home, plan: PlanRecord) -> str | None:
     """Return in a line that the base of a plan has moved, and the way out, if so."""
     if head_of(tx, plan.plan_id) is None:
         return None
-    from accordance.changes.attempt import workshop_of
     from accordance.changes.moved_base import why_base_moved
 
-    return why_base_moved(tx, workshop_of(home), plan)
+    return why_base_moved(tx, home, plan)
 
 
 class StoredPlan(NamedTuple):

@@ -58,7 +58,7 @@ def open_project(
     """
     home = find_home(folder)
     place = ledger_place(home, ledger)
-    opened = open_ledger(place, create=create)
+    opened = open_ledger(place, create=create, blobs=home.blobs())
     try:
         yield Project(home, opened, place)
     finally:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from accordance.domain.capabilities import asked_labels, must_be_asked_for
 from accordance.domain.fuses import Fuses
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.plan_summary import PlanSummary
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
+from accordance.runtime.fitness import capabilities_here, lacking_executors
 from accordance.runtime.going_on import go_on
 from accordance.runtime.obstacles import Obstacles
 from accordance.runtime.ports import LOCAL, TaskAttempt
 from accordance.runtime.publishing import Publishing
-from accordance.runtime.runner import Runner
+from accordance.runtime.runner import Runner, WorkerTerms
 from accordance.runtime.staffing import make_runner
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
 from accordance.service.outcomes import outcome_of
@@ -26,11 +29,13 @@ from accordance.service.plans import base_moved, plan_status
 from accordance.service.project import Project, find_plan, plan_id_of
 from accordance.service.views.answers import answer_view
 from accordance.service.views.runs import AttemptView, CauseView, PlanRunView
+from accordance.work.coding_tasks import coding_tasks
 from accordance.work.own_work import must_have_others_review
 from accordance.work.plan_life import resume
 from accordance.work.project_routes import routing_for
 from accordance.work.sweeping import swept
 from accordance.work.taking import PLAN_IS_OVER
+from accordance.workspace.errors import WorkspaceError
 
 __all__ = [
     "DEAD_AFTER_SECONDS",
@@ -40,6 +45,7 @@ __all__ = [
     "PreparedRun",
     "RunEnd",
     "RunOptions",
+    "WorkerOptions",
 ]
 
 Listener: TypeAlias = Callable[[AttemptView], None]
@@ -155,12 +161,20 @@ def prepare_run(
         if options.resume_as and record.state in _RESUMED:
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
+        labels = frozenset(project.home.settings().run.labels)
         attempts = ProjectAttempts(
-            project.ledger, project.home, routing, options.isolation
+            project.ledger, project.home, routing, options.isolation, labels
         )
         if not project.home.settings().review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
+        with project.ledger.read() as tx:
+            changes_repository = bool(coding_tasks(tx, record))
+        if changes_repository:
+            try:
+                attempts.workshop.source.refresh()
+            except WorkspaceError as error:
+                warn(str(error))
         with project.ledger.read() as tx:
             moved = base_moved(tx, project.home, record)
         if moved:
@@ -207,8 +221,11 @@ class Worker:
     """What tasks were waiting for outside: gone, so that they go on, or not."""
 
     def stop(self) -> None:
-        """End what runs, or hand it back. May be called from a signal's handler."""
-        self.runner.stop()
+        """Take up nothing more, and end. May be called from a signal's handler.
+
+        What runs has a while to end; then it is handed back.
+        """
+        self.runner.drain()
 
     @property
     def is_clean(self) -> bool:
@@ -221,31 +238,57 @@ class Worker:
             self.runner.until_stopped()
 
 
-def prepare_worker(
-    project: Project,
-    plan: str | None,
-    *,
-    concurrency: int | None,
-    isolation: str | None,
-    listener: Listener,
-    warn: Warn,
-) -> Worker:
-    """A worker on one plan, or on all. Raises NotShared on a SQLite ledger."""
-    place = str(project.place)
-    if not place.startswith("postgresql"):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """How a worker works, where it is not as the settings say."""
+
+    plan: str | None = None  # None: it works on all
+    concurrency: int | None = None
+    isolation: str | None = None
+    labels: tuple[str, ...] = ()  # beside those of the settings
+    drain_seconds: int | None = None
+    alive_file: Path | None = None
+
+
+def must_be_shared(project: Project) -> None:
+    """Raise NotShared on a SQLite ledger."""
+    if not str(project.place).startswith("postgresql"):
         raise NotShared(
             "workers share a PostgreSQL ledger; a SQLite ledger has one process"
         )
-    plan_id = plan_id_of(project, plan) if plan else None
+
+
+def prepare_worker(
+    project: Project, options: WorkerOptions, *, listener: Listener, warn: Warn
+) -> Worker:
+    """A worker on one plan, or on all. Raises NotShared or UnknownLabel."""
+    must_be_shared(project)
+    settings = project.home.settings().run
+    routing = routing_for(project.home)
+    labels = frozenset((*settings.labels, *options.labels))
+    asked = asked_labels(routing.executors.values(), routing.routes)
+    must_be_asked_for(options.labels, asked)
+
+    lacking = lacking_executors(routing, project.home.root)
+    plan_id = plan_id_of(project, options.plan) if options.plan else None
     attempts = ProjectAttempts(
-        project.ledger, project.home, routing_for(project.home), isolation
+        project.ledger, project.home, routing, options.isolation, labels, lacking
     )
     publishing = Publishing(project.ledger, attempts.workshop, plan_id, warn)
-    settings = project.home.settings().run.at_once
-    bounds = AtOnce(concurrency or settings.in_worker, settings.in_plan)
+    concurrency = options.concurrency or settings.concurrency
     name = worker_name()
     runner = make_runner(
-        attempts, publishing, place, name, _Face(listener, warn), bounds
+        attempts,
+        publishing,
+        str(project.place),
+        name,
+        _Face(listener, warn),
+        AtOnce(concurrency, settings.plan_concurrency),
+        terms=WorkerTerms(
+            can=capabilities_here(labels, concurrency, lacking),
+            drain_seconds=options.drain_seconds or settings.drain_seconds,
+            alive_file=options.alive_file,
+        ),
     )
     causes = _let_go_on(project, attempts, plan_id, by=f"worker {name}")
     return Worker(name, project, runner, causes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.spending import total
+from accordance.errors import BlobError, CannotWrite
 from accordance.project.home import Home
 from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
 from accordance.service.damage import blaming_the_ledger
@@ -52,11 +54,13 @@ def attempts_of(
     entries = tx.entries_of(task.task_id)
     products = tx.products(task.task_id)
     with blaming_the_ledger(f"the attempts of {task.task_id}"):
+        messages = _last_messages(tx, task)
+        _fetch_bundles(tx, home, messages.values())
         story = _Story(
             home=home,
             task=task,
             runs=tuple(runs_in(entries)),
-            messages=_last_messages(tx, task),
+            messages=messages,
             products={product.attempt: product for product in products},
         )
         return tuple(story.attempt(begun) for begun in _begun_attempts(entries))
@@ -141,6 +145,25 @@ class _Story:
 
     def _bundle_of(self, message: MessageRecord | None) -> Bundle | None:
         return bundle_of(self.home, message) if message else None
+
+
+def _fetch_bundles(
+    tx: Transaction, home: Home, messages: Iterable[MessageRecord]
+) -> None:
+    """Bring the evidence of judged changes to this machine, as far as it can be had.
+
+    What cannot be had now is shown as not there.
+    """
+    judged = [message for message in messages if "bundle" in message.case]
+    if not judged:
+        return
+
+    from accordance.work.kept_evidence import fetch_evidence
+    from accordance.workspace.errors import BundleBroken
+
+    for message in judged:
+        with contextlib.suppress(BlobError, BundleBroken, CannotWrite):
+            fetch_evidence(tx, home.root, message)
 
 
 def bundle_of(home: Home, message: MessageRecord) -> Bundle | None:

@@ -40,7 +40,7 @@ from accordance.service.views.tasks import (
 from accordance.store.ledger import Transaction
 from accordance.work import reviewing, taking, tasks
 from accordance.work.coding_tasks import coding_task
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import look_at_inputs
 from accordance.work.lease_times import LEASE_SECONDS
 from accordance.work.offering import for_outside_workers
 from accordance.work.project_routes import holding_for, routing_for

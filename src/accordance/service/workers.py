@@ -1,51 +1,55 @@
-"""Who works on the ledger of a project."""
+"""The workers of a shared ledger: who is alive, with what, and letting one drain."""
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import Final
+from sqlalchemy import Engine
 
-from sqlalchemy import select
-
+from accordance.runtime.fleet import (
+    ask_to_drain,
+    attempts_of,
+    fleet_lines,
+    fleet_worker,
+    fleet_workers,
+)
 from accordance.service.project import Project
-from accordance.service.views.downloads import WorkerListView, WorkerView
-from accordance.store.failures import translated
+from accordance.service.runs import NotShared, must_be_shared
+from accordance.service.views.workers import (
+    FleetView,
+    WorkerDetailView,
+    WorkerView,
+    line_view,
+    worker_detail_view,
+    worker_view,
+)
 from accordance.store.sql import SqlLedger
-from accordance.store.tables import WORKERS
-
-_DEAD_AFTER_SECONDS: Final = 15.0
 
 
-def list_workers(project: Project) -> WorkerListView:
-    """Return the workers of a shared ledger. A process alone is not listed."""
-    ledger = project.ledger
-    if not isinstance(ledger, SqlLedger):
-        return WorkerListView(items=())
-    with translated(ledger.engine), ledger.engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
-        rows = list(connection.execute(select(WORKERS).order_by(WORKERS.c.started_at)))
-    moment = dt.datetime.now(dt.UTC)
-    return WorkerListView(
-        items=tuple(
-            WorkerView(
-                worker_id=row.executor_id,
-                version=row.version,
-                started_at=_text(row.started_at),
-                beat_at=_text(row.beat_at),
-                is_alive=_age(row.beat_at, moment) < _DEAD_AFTER_SECONDS,
-            )
-            for row in rows
-        )
+def list_workers(project: Project) -> FleetView:
+    """Return all workers, and what waits for them. Raises NotShared."""
+    engine = _engine(project)
+    return FleetView(
+        workers=tuple(worker_view(worker) for worker in fleet_workers(engine)),
+        lines=tuple(line_view(line) for line in fleet_lines(engine)),
     )
 
 
-def _aware(moment: dt.datetime) -> dt.datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+def show_worker(project: Project, name: str) -> WorkerDetailView:
+    """Return a worker and its attempts. Raises NotShared, NotFound or Conflict."""
+    engine = _engine(project)
+    worker = fleet_worker(engine, name)
+    return worker_detail_view(worker, attempts_of(engine, worker.worker_id))
 
 
-def _age(beat: dt.datetime, moment: dt.datetime) -> float:
-    return (moment - _aware(beat)).total_seconds()
+def drain_worker(project: Project, name: str) -> WorkerView:
+    """Ask a worker to end. Raises NotShared, NotFound, or Conflict if it is dead."""
+    engine = _engine(project)
+    worker = ask_to_drain(engine, name)
+    return worker_view(fleet_worker(engine, worker.worker_id))
 
 
-def _text(moment: dt.datetime) -> str:
-    return _aware(moment).astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _engine(project: Project) -> Engine:
+    must_be_shared(project)
+    ledger = project.ledger
+    if not isinstance(ledger, SqlLedger):
+        raise NotShared("workers share a ledger in a database")
+    return ledger.engine

@@ -14,8 +14,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
 from accordance.domain.research.runs import Group, StoredAnswer, StoredRun
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import now
 from accordance.store.rows import hash_of, pieces_of
 from accordance.store.seals import as_stored, key_of
 from accordance.store.sql import SqlTransaction, within
@@ -47,7 +47,7 @@ class AnswersInLedger:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             # held from here on, so that two writers of the same answers never deadlock
             tx.ledger_head()
@@ -87,7 +87,9 @@ class AnswersInLedger:
 def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) -> None:
     """Keep some answers, and seal those that are new."""
     dialect = connection.dialect.name
-    pieces = [piece for stored in chunk for piece in pieces_of(stored.content)]
+    pieces: list[dict[str, Any]] = []
+    for stored in chunk:
+        pieces += pieces_of(hash_of(stored.content), stored.content)
     kept = insertion_if_new(dialect, BLOBS).returning(BLOBS.c.sha256)
     tx.written.blobs.extend(dict.fromkeys(connection.execute(kept, pieces).scalars()))
     rows = [_row(stored.run, hash_of(stored.content)) for stored in chunk]

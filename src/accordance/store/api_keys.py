@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, insert, select, update
 
 from accordance.domain.chain import Payload
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import now
 from accordance.store.seals import as_stored
 from accordance.store.server_tables import API_KEYS
 from accordance.store.sql import SqlTransaction, within
@@ -106,7 +106,7 @@ class KeysInLedger:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, now()) as tx,
+            within(connection, time_on(connection)) as tx,
         ):
             tx.ledger_head()  # held from here on, so that writers never deadlock
             yield connection, tx

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from accordance.domain.chain import ChainEntry, Payload
@@ -30,11 +31,16 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.chained import ChainedStorage
 from accordance.store.storage import AmendedRows
 
 INPUTS_CHANGED: Final = "INPUTS_CHANGED"
 CANCELLED: Final = "CANCELLED"
+RESERVED: Final = "RESERVED"
+"""An attempt reserved a part of its plan's budget, until its lease ends."""
+UNRESERVED: Final = "UNRESERVED"
+"""A lease ended, with its reservation, while its task stayed in its state."""
 _ASKED: Final = "ASKED_A_PERSON"
 _MANY: Final = 1600  # tasks that are read at once
 _ABOUT_A_BLOCK: Final = (
@@ -153,6 +159,13 @@ class Transaction(ChainedStorage, ABC):
     def take(self, task: str, lease: Lease) -> None:
         """Note who works on a task now."""
         self.save_task(task, lease=lease)
+
+    def put_down(self, task: str) -> None:
+        """End the lease of a task that stays in its state, with its reservation."""
+        record = self.task(task)
+        if record.lease is not None and record.lease.reserved is not None:
+            self.record(record.plan_id, UNRESERVED, task, {})
+        self.save_task(task, lease=None)
 
     def products(self, task: str) -> list[ArtifactRecord]:
         """Return all versions of a task's product, the oldest first."""
@@ -324,6 +337,22 @@ class Ledger(ABC):
     @abstractmethod
     def read(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that only looks."""
+
+    @abstractmethod
+    def put(self, content: bytes | Path) -> KeptBlob:
+        """Put bytes or a file where a transaction can keep them.
+
+        To be called outside of transactions: large blobs go into the blob store. Raises
+        BlobError, and OSError if the file cannot be read.
+        """
+
+    @abstractmethod
+    def stage(self, content: bytes) -> None:
+        """Put bytes that a transaction of this process keeps next. Raises BlobError."""
+
+    @abstractmethod
+    def check_store(self) -> str:
+        """Return where large blobs lie, if that place can be used. Raises BlobError."""
 
     @abstractmethod
     def wait_for_change(self, *, after: int, seconds: float) -> int:

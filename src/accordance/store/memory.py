@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Table
@@ -29,8 +30,11 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.reservations import all_reserved
 from accordance.domain.turns import turn_of
+from accordance.domain.usage import Budget
 from accordance.errors import Conflict, NotFound
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
 from accordance.store.memory_contents import Contents, key_of_record
@@ -74,8 +78,19 @@ class MemoryTransaction(Transaction):
             self.written.blobs.append(sha256)
         return sha256
 
+    def keep_blob(self, kept: KeptBlob) -> str:
+        assert isinstance(kept.content, bytes)  # noqa: S101 - `put` sees to it
+        return self.keep(kept.content)
+
     def blob(self, sha256: str) -> bytes:
         return _get(self._contents.blobs, "blob", sha256)
+
+    def blob_chunks(self, sha256: str) -> Iterator[bytes]:
+        yield self.blob(sha256)
+
+    def blob_size(self, sha256: str) -> int | None:
+        content = self._contents.blobs.get(sha256)
+        return None if content is None else len(content)
 
     def plans(self) -> list[PlanRecord]:
         by_name = sorted(self._contents.plans.values(), key=lambda plan: plan.plan_id)
@@ -201,6 +216,10 @@ class MemoryTransaction(Transaction):
             if task.lease and task.lease.until < self.now:
                 leased.append((task.lease.until, task.task_id))
         return [task_id for _, task_id in sorted(leased)]
+
+    def reserved(self, plan_id: str) -> Budget:
+        leases = [task.lease for task in self.tasks(plan_id) if task.lease]
+        return all_reserved(lease.reserved for lease in leases if lease.reserved)
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         counts: dict[State, int] = {}
@@ -412,6 +431,16 @@ class MemoryLedger(Ledger):
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         yield MemoryTransaction(self._contents.copy(), self._clock())
+
+    def put(self, content: bytes | Path) -> KeptBlob:
+        raw = content if isinstance(content, bytes) else content.read_bytes()
+        return KeptBlob(hashlib.sha256(raw).hexdigest(), len(raw), raw)
+
+    def stage(self, content: bytes) -> None:
+        """Nothing lies anywhere else."""
+
+    def check_store(self) -> str:
+        return "memory"
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with self._changed:

@@ -7,7 +7,6 @@ killed process loses nothing, a power cut may lose the last commits) unless
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, t
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from accordance.domain.blobs import BlobConfig
 from accordance.errors import (
     LedgerAddress,
     LedgerDenied,
@@ -25,6 +25,8 @@ from accordance.errors import (
     LedgerTooOld,
     LedgerUnavailable,
 )
+from accordance.store.blobs.keeper import attach_keeper
+from accordance.store.clock import time_on
 from accordance.store.failures import translated, where
 from accordance.store.read_only import engine_for_reading, is_for_reading, may_write
 from accordance.store.sealing_old_rows import take_over
@@ -34,6 +36,7 @@ from accordance.store.write_lock import take_turns
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
+DEFAULT_BLOBS: Final = BlobConfig()
 SCHEMA: Final = "0014"
 _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
@@ -42,24 +45,21 @@ _KEPT: Final = 5  # connections that stay open
 _CONNECTIONS: Final = 15
 
 
-def now() -> str:
-    """The time, in UTC, to the microsecond: sorts as text."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def open_ledger(
     place: str | Path,
     *,
     create: bool = True,
     durability: Durability = "normal",
-    clock: Clock = now,
+    clock: Clock | None = None,
+    blobs: BlobConfig = DEFAULT_BLOBS,
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
-    A ledger that may not be written is opened for reading only, as it is. Raises
-    LedgerUnavailable, LedgerBusy, LedgerTooNew or LedgerTooOld, each with the way out.
+    `blobs` says where large blobs are kept. A ledger that may not be written is opened
+    for reading only, as it is. Raises LedgerUnavailable, LedgerBusy, LedgerTooNew or
+    LedgerTooOld, each with the way out, and BlobStoreAddress.
     """
-    engine = make_engine(place, create=create, durability=durability)
+    engine = make_engine(place, create=create, durability=durability, blobs=blobs)
     try:
         with translated(engine):
             _bring_up_to_date(engine)
@@ -75,8 +75,20 @@ def make_engine(
     create: bool = True,
     durability: Durability = "normal",
     connections: int = _CONNECTIONS,
+    blobs: BlobConfig = DEFAULT_BLOBS,
 ) -> Engine:
-    """Return the engine for a path or a URL, with our settings."""
+    """Return the engine for a path or a URL, with our settings.
+
+    Raises LedgerUnavailable and BlobStoreAddress.
+    """
+    engine = _engine(place, create, durability, connections)
+    attach_keeper(engine, blobs)
+    return engine
+
+
+def _engine(
+    place: str | Path, create: bool, durability: Durability, connections: int
+) -> Engine:
     if isinstance(place, str) and "://" in place:
         return _from_url(place, create, durability, connections)
     path = Path(place)
@@ -127,12 +139,7 @@ def _from_url(
     parsed = read_url(url)
     match parsed.get_backend_name():
         case "sqlite" if parsed.database and parsed.database != ":memory:":
-            return make_engine(
-                Path(parsed.database),
-                create=create,
-                durability=durability,
-                connections=connections,
-            )
+            return _engine(Path(parsed.database), create, durability, connections)
         case "sqlite":
             raise LedgerAddress(
                 f"{url} names no file; write it as sqlite:///path/to/ledger.db"
@@ -192,7 +199,12 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
     return settings
 
 
-def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engine:
+def engine_beside(
+    place: str | Path,
+    *,
+    connections: int = _CONNECTIONS,
+    blobs: BlobConfig = DEFAULT_BLOBS,
+) -> Engine:
     """Return a second engine on the same database, for reads beside a transaction.
 
     On SQLite a transaction begins only with its first writing statement, so that a read
@@ -200,7 +212,9 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
     used: callers try again.
     """
     if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
-        return _postgresql(read_url(place), connections, ping=False)
+        engine = _postgresql(read_url(place), connections, ping=False)
+        attach_keeper(engine, blobs)
+        return engine
     is_url = isinstance(place, str) and "://" in place
     url = read_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
     settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
@@ -209,6 +223,7 @@ def engine_beside(place: str | Path, *, connections: int = _CONNECTIONS) -> Engi
     )
     event.listen(engine, "connect", _settings("NORMAL"))
     take_turns(engine, _patience())
+    attach_keeper(engine, blobs)
     return engine
 
 
@@ -261,7 +276,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         if version != SCHEMA:
             migrate(connection)
         if version is not None and version < _FIRST_SEALED:
-            take_over(connection, now())
+            take_over(connection, time_on(connection))
 
 
 def migrate(connection: Connection) -> None:

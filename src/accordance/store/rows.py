@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
-from functools import wraps
+from functools import partial, wraps
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Row, Table
@@ -38,8 +39,15 @@ from accordance.domain.records import (
 from accordance.domain.rubric import Rubric
 from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.turns import turn_of
-from accordance.errors import InvalidFuses, InvalidRubric, LedgerDamaged
+from accordance.domain.usage import Budget
+from accordance.errors import (
+    BlobChanged,
+    InvalidFuses,
+    InvalidRubric,
+    LedgerDamaged,
+)
 from accordance.store import tables
+from accordance.store.blobs.sources import KeptBlob
 
 TABLES: Final[Mapping[type, Table]] = {
     MessageRecord: tables.MESSAGES,
@@ -91,6 +99,13 @@ _PLAIN: Final = (
 )
 _PIECE: Final = 1 << 20  # bytes
 _NEVER: Final = Counters()
+_NO_LEASE: Final[Mapping[str, None]] = {
+    "lease_holder": None,
+    "lease_until": None,
+    "lease_product": None,
+    "lease_tokens": None,
+    "lease_cost": None,
+}
 _counters_of: Final = attrgetter(*_COUNTERS)
 _counts_of: Final = attrgetter(*_COUNTS)
 _plain_of: Final = attrgetter(*_PLAIN)
@@ -101,14 +116,27 @@ def hash_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def pieces_of(content: bytes) -> Iterator[dict[str, Any]]:
+def pieces_of(sha256: str, content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the rows of a blob, made one at a time."""
-    sha256 = hash_of(content)
     whole = memoryview(content)
     starts = range(0, len(content) or 1, _PIECE)
     for part, start in enumerate(starts):
         piece = whole[start : start + _PIECE]
         yield {"sha256": sha256, "part": part, "content": bytes(piece)}
+
+
+def pieces_of_file(kept: KeptBlob) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a blob that is in a file.
+
+    Raises BlobChanged at the end if the file is not what was measured.
+    """
+    digest = hashlib.sha256()
+    with Path(str(kept.content)).open("rb") as file:
+        for part, content in enumerate(iter(partial(file.read, _PIECE), b"")):
+            digest.update(content)
+            yield {"sha256": kept.sha256, "part": part, "content": content}
+    if digest.hexdigest() != kept.sha256:
+        raise BlobChanged(kept.sha256, str(kept.content))
 
 
 def record_row(record: Any) -> dict[str, Any]:
@@ -261,12 +289,22 @@ def progress_row(at: NodeProgress) -> dict[str, Any]:
 def lease_row(lease: Lease | None) -> dict[str, Any]:
     """Return the columns of a lease."""
     if lease is None:
-        return {"lease_holder": None, "lease_until": None, "lease_product": None}
+        return dict(_NO_LEASE)
+    reserved = lease.reserved
     return {
         "lease_holder": lease.holder,
         "lease_until": lease.until,
         "lease_product": lease.product,
+        "lease_tokens": reserved.tokens if reserved else None,
+        "lease_cost": reserved.cost if reserved else None,
     }
+
+
+def reserved_from(tokens: int | None, cost: float | None) -> Budget | None:
+    """Return what the holder of a lease has reserved, if anything."""
+    if tokens is None and cost is None:
+        return None
+    return Budget(tokens=tokens, cost=cost)
 
 
 def state_from(value: str) -> State:
@@ -299,6 +337,7 @@ def task_from(row: Row[Any]) -> TaskRecord:
             holder=values["lease_holder"],
             until=values["lease_until"],
             product=values["lease_product"],
+            reserved=reserved_from(values["lease_tokens"], values["lease_cost"]),
         )
     return TaskRecord(
         **{name: values[name] for name in _PLAIN},

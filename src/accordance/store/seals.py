@@ -39,11 +39,17 @@ from accordance.domain.chain import Payload
 from accordance.store.columns import Json, Words, storable
 from accordance.store.server_tables import DELIVERIES, KEPT_REPLIES, WEBHOOKS
 from accordance.store.tables import (
+    ATTEMPT_QUEUE,
+    ATTEMPT_STARTS,
+    BLOB_OBJECTS,
+    BLOB_STORES,
     BLOBS,
     COUNTERS,
     LEDGER_EVENTS,
+    LOOSE_BLOBS,
     METADATA,
     PLANS,
+    QUEUE_PAUSES,
     TASK_EVENTS,
     TASK_NODES,
     WORKERS,
@@ -62,6 +68,11 @@ CHAINS: Final = (TASK_EVENTS, LEDGER_EVENTS)
 """Sealed by their own hashes."""
 UNSEALED: Final[Mapping[Table, str]] = {
     WORKERS: "who is alive right now, by the database's clock; gone when they end",
+    ATTEMPT_QUEUE: "who works on which attempt right now; gone when it is settled",
+    QUEUE_PAUSES: "which providers rest right now, by the database's clock",
+    ATTEMPT_STARTS: "what began within the last minute; gone after that",
+    LOOSE_BLOBS: "what no row names, on its way into the blob store or out of it",
+    BLOB_STORES: "where the blob store is now; the blobs in it carry their hashes",
     KEPT_REPLIES: "replies to requests that may come again; gone after a day",
     WEBHOOKS: "an event of the ledger says who made or removed each",
     DELIVERIES: "what was sent to whom; it follows from the events",
@@ -90,7 +101,7 @@ def sealed_tables() -> list[Table]:
 
     Blobs carry their hash as their name; the counter is compared with the events.
     """
-    others = {*CHAINS, *UNSEALED, BLOBS, COUNTERS}
+    others = {*CHAINS, *UNSEALED, BLOBS, BLOB_OBJECTS, COUNTERS}
     return [table for table in METADATA.sorted_tables if table not in others]
 
 

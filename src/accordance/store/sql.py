@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -31,9 +32,14 @@ from accordance.domain.records import (
     RequirementRecord,
     TaskRecord,
 )
+from accordance.domain.reservations import all_reserved
 from accordance.domain.turns import turn_of
+from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
+from accordance.store.blobs.keeper import ANNOUNCE, BlobKeeper, keeper_of
+from accordance.store.blobs.sources import KeptBlob
+from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
@@ -50,6 +56,7 @@ from accordance.store.storage import (
     R,
 )
 from accordance.store.tables import (
+    BLOB_OBJECTS,
     BLOBS,
     METADATA,
     PLANS,
@@ -172,6 +179,10 @@ class SqlTransaction(SqlWriting):
     def forget_blobs(self, names: Iterable[str]) -> None:
         for name in names:
             self._connection.execute(delete(BLOBS).where(BLOBS.c.sha256 == name))
+            is_in_store = BLOB_OBJECTS.c.sha256 == name
+            released = self._connection.execute(delete(BLOB_OBJECTS).where(is_in_store))
+            if released.rowcount:  # its bytes go later
+                self._connection.execute(ANNOUNCE, {"key": name})
 
     def _replace_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
         new_rows = list(values)
@@ -270,6 +281,11 @@ class SqlTransaction(SqlWriting):
         self._flush_tasks()
         return list(self._ask(statements.EXPIRED, plan_id, now=self.now))
 
+    def reserved(self, plan_id: str) -> Budget:
+        self._flush_tasks()
+        leases = self._connection.execute(statements.RESERVED, {"key": plan_id})
+        return all_reserved(Budget(tokens=tokens, cost=cost) for tokens, cost in leases)
+
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()
         result = self._connection.execute(statements.STATES, {"key": plan_id})
@@ -358,16 +374,20 @@ def within(connection: Connection, now: str) -> Iterator[SqlTransaction]:
 class SqlLedger(Ledger):
     """A ledger in a database."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], str]) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], str] | None = None) -> None:
+        """Open it; without a clock of the caller's, that of the database counts."""
         self.engine = engine
         self._clock = clock
+
+    def _time(self, connection: Connection) -> str:
+        return self._clock() if self._clock else time_on(connection)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         with (
             translated(self.engine),
             self.engine.begin() as connection,
-            within(connection, self._clock()) as tx,
+            within(connection, self._time(connection)) as tx,
         ):
             yield tx
 
@@ -378,7 +398,21 @@ class SqlLedger(Ledger):
             if plain.dialect.name == "postgresql":
                 options["isolation_level"] = "REPEATABLE READ"
             connection = plain.execution_options(**options)
-            yield SqlTransaction(connection, self._clock())
+            yield SqlTransaction(connection, self._time(connection))
+
+    @property
+    def blobs(self) -> BlobKeeper:
+        """Where its blobs are kept."""
+        return keeper_of(self.engine)
+
+    def put(self, content: bytes | Path) -> KeptBlob:
+        return self.blobs.put(self.engine, content)
+
+    def stage(self, content: bytes) -> None:
+        self.blobs.stage(self.engine, content)
+
+    def check_store(self) -> str:
+        return self.blobs.check(self.engine)
 
     def wait_for_change(self, *, after: int, seconds: float) -> int:
         with translated(self.engine):

@@ -10,9 +10,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, Table, select
 
+from accordance.domain.blobs import Blob
 from accordance.domain.chain import ChainEntry, Head
-from accordance.errors import LedgerDamaged, NotFound
+from accordance.errors import BlobChanged, BlobMissing, LedgerDamaged, NotFound
 from accordance.store import rows, signals, statements
+from accordance.store.blobs.keeper import keeper_of
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Transaction
 from accordance.store.seals import Values, stored_rows
 from accordance.store.sql_nodes import ReadRows, UnwrittenRows
@@ -36,6 +39,7 @@ class SqlWriting(Transaction):
         self._read = ReadRows()
         self._unwritten = UnwrittenRows()
         self._kept_blobs: set[str] = set()
+        self._keeper = keeper_of(connection)
 
     # -- writing
 
@@ -110,36 +114,92 @@ class SqlWriting(Transaction):
 
     def keep(self, content: bytes) -> str:
         sha256 = rows.hash_of(content)
-        if sha256 not in self._kept_blobs:
-            self._kept_blobs.add(sha256)
-            if self._keep_pieces(content):
-                self.written.blobs.append(sha256)
+        if sha256 in self._kept_blobs:
+            return sha256
+
+        is_large = len(content) > self._keeper.config.inline_bytes
+        if is_large and self._keeper.take_staged(sha256):
+            return self.keep_blob(KeptBlob(sha256, len(content)))
+        pieces = rows.pieces_of(sha256, content)
+        self._kept(sha256, is_new=self._keep_pieces(pieces))
         return sha256
 
-    def _keep_pieces(self, content: bytes) -> bool:
+    def keep_blob(self, kept: KeptBlob) -> str:
+        sha256 = kept.sha256
+        if sha256 in self._kept_blobs:
+            return sha256
+        if isinstance(kept.content, bytes):
+            return self.keep(kept.content)
+
+        if kept.content is None:
+            is_new = self._keeper.name(self._connection, kept)
+        else:
+            is_new = self._keep_pieces(rows.pieces_of_file(kept))
+        self._kept(sha256, is_new=is_new)
+        return sha256
+
+    def _kept(self, sha256: str, *, is_new: bool) -> None:
+        self._kept_blobs.add(sha256)
+        if is_new:
+            self.written.blobs.append(sha256)
+
+    def _keep_pieces(self, pieces: Iterable[dict[str, Any]]) -> bool:
         """Write a blob piece by piece; return whether it is new.
 
         A driver copies what it is given several times, so of a large blob it is given
         a piece at a time.
         """
         statement = statements.insertion_if_new(self._dialect, BLOBS)
-        for piece in rows.pieces_of(content):
+        for piece in pieces:
             is_new = self._connection.execute(statement, piece).rowcount
             if not is_new:  # then all the other pieces are there too
                 return False
         return True
 
     def blob(self, sha256: str) -> bytes:
+        return b"".join(self.blob_chunks(sha256))
+
+    def blob_chunks(self, sha256: str) -> Iterator[bytes]:
         result = self._connection.execute(statements.BLOB, {"key": sha256})
-        pieces = result.scalars().all()
-        if not pieces:
+        is_here = False
+        for piece in result.scalars():
+            is_here = True
+            yield piece
+        if is_here:
+            return
+
+        size = self._keeper.size_of(self._connection, sha256)
+        if size is None:
             raise NotFound("blob", sha256)
-        return b"".join(pieces)
+        yield from self._keeper.chunks(self._connection, Blob(sha256, size))
+
+    def blob_size(self, sha256: str) -> int | None:
+        query = statements.BLOB_SIZE
+        size: int | None = self._connection.execute(query, {"key": sha256}).scalar()
+        if size is None:
+            size = self._keeper.size_of(self._connection, sha256)
+        return size
 
     def blobs(self) -> Iterator[tuple[str, str | None]]:
         pieces = self._stream(statements.ALL_BLOBS, _PIECES)
         for name, parts in groupby(pieces, key=itemgetter(0)):
             yield name, _hash_of_pieces(parts)
+        for blob in self.stored_blobs():
+            yield blob.sha256, self._hash_in_store(blob)
+
+    def stored_blobs(self) -> Iterator[Blob]:
+        """Yield the blobs whose bytes lie in the blob store."""
+        for row in self._stream(statements.STORED_BLOBS, _CHUNK):
+            yield Blob(row.sha256, row.size)
+
+    def _hash_in_store(self, blob: Blob) -> str | None:
+        """The name of a blob, if its bytes are in the store as they were kept."""
+        try:
+            for _ in self._keeper.chunks(self._connection, blob):
+                pass
+        except (BlobMissing, BlobChanged):
+            return None
+        return blob.sha256
 
     # -- events
 

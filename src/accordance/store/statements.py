@@ -29,6 +29,7 @@ from sqlalchemy import (
 
 from accordance.domain.lifecycle import State
 from accordance.store.tables import (
+    BLOB_OBJECTS,
     BLOBS,
     LEDGER_EVENTS,
     PLANS,
@@ -52,6 +53,11 @@ ALL_BLOBS: Final = select(BLOBS.c.sha256, BLOBS.c.part, BLOBS.c.content).order_b
     BLOBS.c.sha256, BLOBS.c.part
 )
 
+BLOB_SIZE: Final = select(func.sum(func.length(BLOBS.c.content))).where(
+    BLOBS.c.sha256 == _KEY
+)
+STORED_BLOBS: Final = select(BLOB_OBJECTS).order_by(BLOB_OBJECTS.c.sha256)
+
 ALL_PLANS: Final = select(PLANS).order_by(PLANS.c.imported_at.desc(), PLANS.c.plan_id)
 PLAN: Final = select(PLANS).where(PLANS.c.plan_id == _KEY)
 PLAN_HELD: Final = PLAN.with_for_update()
@@ -69,6 +75,9 @@ EXPIRED: Final = (
     select(TASK_NODES)
     .where(_NODES.plan_id == _KEY, _NODES.lease_until < bindparam("now"))
     .order_by(_NODES.lease_until)
+)
+RESERVED: Final = select(_NODES.lease_tokens, _NODES.lease_cost).where(
+    _NODES.plan_id == _KEY, _NODES.lease_until.is_not(None)
 )
 STATES: Final = (
     select(_NODES.state, func.count())

@@ -32,6 +32,8 @@ from accordance.domain.records import (
     TaskRecord,
     VerdictRecord,
 )
+from accordance.domain.usage import Budget
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.listings import Listing, Record
 from accordance.store.seals import Values
 from accordance.store.tables import (
@@ -126,8 +128,26 @@ class Storage(ABC):
         """
 
     @abstractmethod
+    def keep_blob(self, kept: KeptBlob) -> str:
+        """Keep a blob that was put before by `Ledger.put`, and return its hash.
+
+        Raises Conflict if it was put too long ago.
+        """
+
+    @abstractmethod
     def blob(self, sha256: str) -> bytes:
-        """Return bytes that were kept. Raises NotFound."""
+        """Return bytes that were kept. Raises NotFound, BlobError."""
+
+    @abstractmethod
+    def blob_chunks(self, sha256: str) -> Iterator[bytes]:
+        """Yield bytes that were kept, a part at a time. Raises NotFound, BlobError.
+
+        Nothing of them may be used before the last part has come.
+        """
+
+    @abstractmethod
+    def blob_size(self, sha256: str) -> int | None:
+        """Return how many bytes a blob has; None if there is none."""
 
     # -- plans
 
@@ -216,6 +236,10 @@ class Storage(ABC):
     @abstractmethod
     def expired(self, plan_id: str) -> list[str]:
         """Return the tasks whose lease has run out."""
+
+    @abstractmethod
+    def reserved(self, plan_id: str) -> Budget:
+        """Return what the attempts in work have reserved of a plan's budget."""
 
     @abstractmethod
     def count_states(self, plan_id: str) -> dict[State, int]:
@@ -321,5 +345,6 @@ class Storage(ABC):
     def blobs(self) -> Iterator[tuple[str, str | None]]:
         """Yield the name of every blob, and the hash of its content.
 
-        The hash is None if a piece of the blob is missing.
+        The hash is None if a piece of the blob is missing. Raises BlobStoreUnavailable,
+        BlobStoreForeign.
         """

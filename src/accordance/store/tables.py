@@ -52,6 +52,33 @@ BLOBS: Final = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
+BLOB_OBJECTS: Final = Table(
+    "blob_objects",
+    METADATA,
+    hash_column("sha256", primary_key=True),
+    Column("size", BigInteger, nullable=False),
+)
+"""Blobs whose bytes lie in the blob store, all of them before the row was written."""
+
+LOOSE_BLOBS: Final = Table(
+    "loose_blobs",
+    METADATA,
+    hash_column("sha256", primary_key=True),
+    # by the database's clock
+    Column("since", DateTime(timezone=True), nullable=False),
+    Index("ix_loose_blobs_since", "since"),
+)
+"""Blobs on their way into the store or out of it: no row names them."""
+
+BLOB_STORES: Final = Table(
+    "blob_stores",
+    METADATA,
+    Column("name", String(16), primary_key=True),
+    Column("ledger_id", String(32), nullable=False),  # by which the store is labelled
+    Column("place", Words, nullable=False),
+)
+"""Where the blob store of this ledger is; a single row."""
+
 PLANS: Final = Table(
     "plans",
     METADATA,
@@ -123,6 +150,8 @@ TASK_NODES: Final = Table(
     Column("lease_holder", Words),
     time_column("lease_until"),
     hash_column("lease_product"),
+    Column("lease_tokens", BigInteger),  # what the holder has reserved
+    Column("lease_cost", Float),
     hash_column("product"),
     Column("last_error", Words),
     Column("same_errors", Integer, nullable=False),
@@ -371,6 +400,7 @@ INPUT_FILES: Final = Table(
     hash_column("sha256", nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
+    time_column("gone_at"),  # removed, on the machine that had it
 )
 
 RESEARCH_ANSWERS: Final = Table(
@@ -396,4 +426,48 @@ WORKERS: Final = Table(
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
     Column("queues", Json),  # NULL: it does not say, and may have any
+    Column("about", Json),  # what it can do; NULL: it does not say
+    Column("drain_at", DateTime(timezone=True)),  # since then it takes up nothing
 )
+
+QUEUE_PAUSES: Final = Table(
+    "queue_pauses",
+    METADATA,
+    Column("queue", Text, primary_key=True),
+    Column("ends_at", Float, nullable=False),  # by the database's clock
+)
+
+ATTEMPT_QUEUE: Final = Table(
+    "attempt_queue",
+    METADATA,
+    Column("workflow", Words, primary_key=True),
+    Column("plan_id", Words, nullable=False),
+    Column("task_id", Words, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("product", Words),  # what a review is about
+    Column("queue", Words, nullable=False),
+    time_column("lease", nullable=False),
+    Column("priority", BigInteger, nullable=False),
+    Column("version", String(32), nullable=False),  # of the engine
+    Column("state", String(16), nullable=False),
+    Column("worker", Text),  # that has begun it
+    # rises with every worker that begins it: whoever has an older one is too late
+    Column("claim", Integer, nullable=False),
+    Column("recoveries", Integer, nullable=False),  # workers that were lost over it
+    Column("kept", Text),  # the outcome of its run, until it is settled
+    Column("error", Words),  # why it could not be settled
+    # seconds since the epoch, by the database's clock
+    Column("queued_at", Float, nullable=False),
+    Column("begun_at", Float),
+)
+"""The attempts that are queued or in work; a row goes when its attempt is settled."""
+
+ATTEMPT_STARTS: Final = Table(
+    "attempt_starts",
+    METADATA,
+    Column("queue", Words, nullable=False),
+    Column("begun_at", Float, nullable=False),
+    Index("ix_attempt_starts_queue", "queue", "begun_at"),
+)
+"""When attempts of queues with a rate were begun, in any process."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from accordance.contracts.catalogue.plan import Plan, PlanHead
 from accordance.contracts.context import ROLES
-from accordance.domain.amending import Amendment, Refusal, amended, refusals
+from accordance.domain.amending import Amendment, AmendmentRefusal, amended, refusals
 from accordance.domain.amendment import Difference, difference
 from accordance.domain.fuses import fuses_from
 from accordance.domain.lifecycle import State
@@ -52,7 +52,7 @@ class AmendmentRefused(AccordanceError):
     code = "amendment-refused"
     category = Category.REJECTED
 
-    def __init__(self, reasons: tuple[Refusal, ...]) -> None:
+    def __init__(self, reasons: tuple[AmendmentRefusal, ...]) -> None:
         super().__init__(reasons)
         self.reasons = reasons
 
@@ -176,7 +176,9 @@ def _with_same_head(old: Plan, new: Plan) -> Plan:
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
             why = f"the {name} of plan {old.plan.plan_id} cannot be amended"
-            reasons.append(Refusal(why, "keep it, or import a plan of its own"))
+            reasons.append(
+                AmendmentRefusal(why, "keep it, or import a plan of its own")
+            )
     if reasons:
         raise AmendmentRefused(tuple(reasons))
     return new.model_copy(update={"plan": old.plan})
@@ -218,11 +220,11 @@ def tasks_with_other_needs(old: Plan, new: Plan, changes: Difference) -> frozens
 
 def _answered_needs(
     tx: Transaction, plan_id: str, amendment: Amendment
-) -> Iterator[Refusal]:
+) -> Iterator[AmendmentRefusal]:
     """An answer belongs to what was asked for, so that cannot become something else."""
     for item in amendment.difference.needs_changed:
         if _answers(tx, plan_id, item.id):
-            yield Refusal(
+            yield AmendmentRefusal(
                 f"the requirement {item.id} has been answered",
                 "give what is needed now a requirement_id of its own",
             )

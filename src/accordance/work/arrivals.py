@@ -66,10 +66,11 @@ def receive(
     """Open the transaction in which a message is handed in for a task.
 
     Yields it with the id of the task, which the message names itself where the caller
-    does not. Raises MessageTooLarge, TaskUnnamed.
+    does not. Raises MessageTooLarge, TaskUnnamed, BlobError.
     """
     must_fit(raw)
     named = task_id or named_task(raw)
+    ledger.stage(raw)
     with ledger.write() as tx:
         yield tx, named
 

@@ -16,6 +16,7 @@ from accordance.domain.records import TaskRecord
 from accordance.executors.left_files import read_file_inside
 from accordance.store.ledger import Transaction
 from accordance.work.coding_tasks import coding_task
+from accordance.work.kept_evidence import fetch_evidence
 from accordance.work.landing import last_change
 from accordance.workspace.bundle import read_facts
 from accordance.workspace.errors import BundleBroken
@@ -41,8 +42,8 @@ def reviewed_change(tx: Transaction, root: Path, task: TaskRecord) -> JsonObject
         submission = json.loads(tx.blob(message.sha256))
         document["summary"] = submission.get("summary")
 
-    bundle = root / str(message.case["bundle"])
     try:
+        bundle = fetch_evidence(tx, root, message)
         facts = read_facts(bundle)
     except BundleBroken:
         document["note"] = ELSEWHERE

@@ -97,7 +97,7 @@ def hand_back_in(
     if state is State.IN_PROGRESS and is_current:
         tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
     elif state is State.READY_TO_CHECK and _is_under_review(task, lease):
-        tx.save_task(task_id, lease=None)
+        tx.put_down(task_id)
 
 
 def _is_under_review(task: TaskRecord, lease: str | None) -> bool:
@@ -127,7 +127,7 @@ def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
 
     case = {"task": asdict(history_of(tx, task)), "product": task.product}
     receipt = _settle(tx, arrived, case)
-    tx.save_task(task.task_id, lease=None)
+    tx.put_down(task.task_id)
     return receipt
 
 

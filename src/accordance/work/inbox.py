@@ -17,9 +17,9 @@ from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, NotFound
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.input_files import look_at_inputs
 from accordance.work.inputs import (
     bind_inputs,
-    look_at_inputs,
     supply,
     supply_from_artifact,
     takes_kind,

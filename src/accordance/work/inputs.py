@@ -1,4 +1,4 @@
-"""Inputs: files under workspace/inputs/, bound to the requirements they answer.
+"""Inputs: files that people supplied, bound to the requirements they answer.
 
 Evidence goes stale when its file changes or disappears.
 """
@@ -6,84 +6,19 @@ Evidence goes stale when its file changes or disappears.
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from accordance.domain.input_binding import FileNeed, InputFile, bind, stale
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.records import (
     EvidenceRecord,
-    FileRecord,
     QuestionRecord,
     RequirementRecord,
     TaskRecord,
 )
 from accordance.domain.task_ruling import Ask, QuestionKind
-from accordance.project.home import Home
-from accordance.store.ledger import Ledger, Transaction
-
-# -- the files that are there
-
-
-def look_at_inputs(ledger: Ledger, home: Home) -> list[InputFile]:
-    """Return the input files that are there now.
-
-    A file is read again only if its size or modification time has changed.
-    """
-    with ledger.read() as tx:
-        known = {record.path: record for record in tx.find(FileRecord)}
-
-    files: list[InputFile] = []
-    changed: list[FileRecord] = []
-    for path in sorted(_walk(home.inputs)):
-        name = path.relative_to(home.inputs).as_posix()
-        record = _file_record(path, name, known.get(name))
-        if record is None:
-            continue
-        files.append(InputFile(record.path, record.sha256))
-        if known.get(name) != record:
-            changed.append(record)
-
-    if changed:
-        with ledger.write() as tx:
-            for record in changed:
-                tx.replace(record)
-    return files
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if not name.startswith("."):
-                yield Path(parent, name)
-
-
-def _file_record(path: Path, name: str, known: FileRecord | None) -> FileRecord | None:
-    """The record of a file; None for a file that cannot answer anything.
-
-    That is a file that is gone or unreadable, whose name is no text, or that is not
-    regular: reading from a pipe would never end.
-    """
-    try:
-        name.encode()
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return None
-
-        size, mtime_ns = status.st_size, status.st_mtime_ns
-        if known is not None and (known.size, known.mtime_ns) == (size, mtime_ns):
-            return known
-
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    except (OSError, UnicodeEncodeError):
-        return None
-    return FileRecord(path=name, sha256=digest, size=size, mtime_ns=mtime_ns)
-
+from accordance.store.ledger import Transaction
 
 # -- binding
 

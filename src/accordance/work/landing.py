@@ -132,16 +132,20 @@ def _last_word(tx: Transaction, task: TaskRecord) -> MessageRecord:
     A fault decides nothing, unless it is that the change does not apply.
     """
     messages = tx.find(MessageRecord, subject=task.task_id)
-    deciding = [message for message in messages if _decides(message)]
+    deciding = [message for message in messages if _decides(tx, message)]
     return deciding[-1]
 
 
-def _decides(message: MessageRecord) -> bool:
+def _decides(tx: Transaction, message: MessageRecord) -> bool:
     if "refused" in message.case:
         return False
-    if message.kind == "FAULT":
-        return message.answer.get("reason_code") == _CONFLICT
-    return True
+    if message.kind != "FAULT":
+        return True
+    if message.answer.get("reason_code") != _CONFLICT:
+        return False
+    # another fault of that code: others have pushed to the plan's branch
+    report = json.loads(tx.blob(message.sha256))
+    return bool(report["fault"] == Fault.CONFLICT)
 
 
 def _is_to_be_rebased(last: MessageRecord) -> bool:

@@ -38,6 +38,8 @@ from accordance.work.plan_life import state_of
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _MAY_BE_DELETED: Final = IS_OVER | {PlanState.ARCHIVED}
 _SECONDS_PER_DAY: Final = 24 * 60 * 60
+_LARGEST_INDEX: Final = 64 << 20
+"""Bytes of a recipe or a manifest, which names further blobs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +147,10 @@ def _named_elsewhere(tx: Transaction, plan_id: str, names: set[str]) -> set[str]
 
     remaining = list(used)
     while remaining:
-        text = tx.blob(remaining.pop()).decode("utf-8", "replace")
+        name = remaining.pop()
+        if (tx.blob_size(name) or 0) > _LARGEST_INDEX:
+            continue  # a file, not a list of others
+        text = tx.blob(name).decode("utf-8", "replace")
         further = (names & set(_HASH.findall(text))) - used
         used |= further
         remaining += further

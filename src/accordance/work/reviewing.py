@@ -305,7 +305,7 @@ def _take_effect(
         supply_from_artifact(tx, tx.task(task_id))
 
     if check is None:
-        tx.save_task(task_id, lease=None)  # the reviewer is done with it
+        tx.put_down(task_id)  # the reviewer is done with it
         return {}
 
     for event, waiting in ruling.check_steps:

@@ -16,13 +16,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from accordance.domain.chain import ChainEntry, canonical
+from accordance.domain.faults import Fault
 from accordance.domain.prompting import Prompt, rebuild
 from accordance.domain.spending import Spending
-from accordance.errors import LedgerError, NotFound
+from accordance.errors import BlobError, Conflict, LedgerError, NotFound
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Ledger, Transaction
 
 if TYPE_CHECKING:  # most readers of the log build no prompts
     from accordance.executors.prompt_building import BuiltPrompt
+    from accordance.executors.protocol import RunLog
 
 PROMPTED: Final = "PROMPTED"
 MODEL_ANSWER: Final = "SAID"
@@ -30,8 +33,12 @@ MODEL_ANSWER: Final = "SAID"
 RAN: Final = "RAN"
 LEFT_ALONE: Final = "LEFT_ALONE"
 """An engine of another version than the one that began an attempt left it alone."""
+IS_COUNTED: Final = "is_counted"
+"""Marks an answer whose cost was counted with an earlier attempt."""
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"
 """A planner handed in a message, accepted or not."""
+_COULD_NOT_BE_KEPT: Final = (Fault.STORE_AWAY, Fault.REMOTE_AWAY)
+"""The work was paid for; only a place outside was away when it ended."""
 _RUN_KEYS: Final = frozenset(("kind", "attempt"))
 """The keys of RAN that tell which run it is; the others are its report."""
 
@@ -114,7 +121,9 @@ def prompt_payload(
 class KeptAnswers:
     """The answers that models gave in a run.
 
-    A run that was cut off has no report, so its answers count for the next one.
+    A run that was cut off has no report, so its answers count for the next one. So do
+    those of an attempt that ended because the remote of its repository was away: its
+    work was done.
     """
 
     ledger: Ledger
@@ -123,23 +132,32 @@ class KeptAnswers:
     def recall(self, question: str) -> dict[str, Any] | None:
         """Return the answer to a question, if a run that was cut off got one."""
         with contextlib.suppress(LedgerError), self.ledger.read() as tx:
-            sha256 = self._last_answer(tx, question)
-            return json.loads(tx.blob(sha256)) if sha256 else None
+            own, carried = self._last_answers(tx, question)
+            sha256 = own or carried
+            if sha256 is None:
+                return None
+            answer: dict[str, Any] = json.loads(tx.blob(sha256))
+            return answer if own else {**answer, IS_COUNTED: True}
         return None
 
-    def _last_answer(self, tx: Transaction, question: str) -> str | None:
-        about = self._about(question)
-        sha256: str | None = None
-
+    def _last_answers(
+        self, tx: Transaction, question: str
+    ) -> tuple[str | None, str | None]:
+        """The answer of this attempt, and that of one whose work could not be kept."""
+        answers: dict[int, str] = {}
+        carried: str | None = None
         for entry in tx.entries_of(self.run.task_id or ""):
             payload: Mapping[str, Any] = entry.payload
             if entry.kind == RAN:
-                sha256 = None
+                is_carried = payload.get("fault") in _COULD_NOT_BE_KEPT
+                own = answers.get(payload["attempt"], carried)
+                carried = own if is_carried else None
+                answers.clear()
             elif entry.kind == MODEL_ANSWER:
-                answer = payload["answer"]
-                if payload == {**about, "answer": answer}:
-                    sha256 = answer
-        return sha256
+                asked = (payload["kind"], payload["asked"])
+                if asked == (self.run.kind, question):
+                    answers[payload["attempt"]] = payload["answer"]
+        return answers.get(self.run.attempt), carried
 
     def keep(self, question: str, answer: Mapping[str, Any]) -> None:
         """Keep an answer.
@@ -147,9 +165,12 @@ class KeptAnswers:
         If the ledger is away the run goes on: it has the answer, and its outcome is
         kept at its end.
         """
+        raw = report_bytes(answer)
+        with contextlib.suppress(BlobError):  # then it lies in the database
+            self.ledger.stage(raw)
         with contextlib.suppress(LedgerError), self.ledger.write() as tx:
+            sha256 = tx.keep(raw)
             tx.lock(self.run.plan_id)
-            sha256 = tx.keep(report_bytes(answer))
             payload = {**self._about(question), "answer": sha256}
             tx.record(self.run.plan_id, MODEL_ANSWER, self.run.task_id, payload)
 
@@ -163,9 +184,21 @@ def report_bytes(report: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def keep_report(tx: Transaction, run: RunKey, report: Mapping[str, Any]) -> None:
+def keep_report(
+    tx: Transaction,
+    run: RunKey,
+    report: Mapping[str, Any],
+    logs: Iterable[RunLog] = (),
+) -> None:
     """Keep the report of a run (`Produced.to_json`), and count what it cost."""
     payload = report_payload(tx, run, report)
+    kept_logs = {}
+    for log in logs:
+        with contextlib.suppress(Conflict):  # it was put too long ago
+            blob = KeptBlob(log.sha256, log.size, log.content)
+            kept_logs[log.name] = [tx.keep_blob(blob), log.size]
+    if kept_logs:
+        payload["logs"] = kept_logs
     plan = tx.lock(run.plan_id)
     tx.record(run.plan_id, RAN, run.task_id, payload)
 

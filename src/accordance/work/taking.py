@@ -19,8 +19,9 @@ from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.plan_lifecycle import LETS_WORK_END, PlanEvent, PlanState
 from accordance.domain.records import Lease, PlanRecord, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind, rule_lost_lease
+from accordance.domain.usage import Budget
 from accordance.project.settings import PARALLEL_CHANGES
-from accordance.store.ledger import Ledger, Transaction
+from accordance.store.ledger import RESERVED, Ledger, Transaction
 from accordance.work.coding_tasks import (
     allows_external,
     change_to_make,
@@ -326,8 +327,9 @@ def take_up(
     holder: str,
     seconds: int,
     holding: Holding = to_actions,
+    reserved: Budget | None = None,
 ) -> Taken:
-    """Give a task that is ready to a worker."""
+    """Give a task that is ready to a worker, who reserves so much of its budget."""
     kind = _kind_of(task)
     reviewed = None
     if kind == "review":
@@ -341,9 +343,23 @@ def take_up(
         holder=holder,
         until=later(tx.now, seconds),
         product=reviewed.product if reviewed else None,
+        reserved=reserved,
     )
     tx.take(task.task_id, lease)
-    return Taken(tx.task(task.task_id), kind, lease)
+    taken = Taken(tx.task(task.task_id), kind, lease)
+    if reserved is not None:
+        _record_reservation(tx, taken, reserved)
+    return taken
+
+
+def _record_reservation(tx: Transaction, taken: Taken, reserved: Budget) -> None:
+    payload = {
+        "kind": taken.kind,
+        "attempt": taken.attempt,
+        "tokens": reserved.tokens,
+        "cost": reserved.cost,
+    }
+    tx.record(taken.task.plan_id, RESERVED, taken.task.task_id, payload)
 
 
 def _rebases(tx: Transaction, task: TaskRecord) -> dict[str, int]:
@@ -357,7 +373,7 @@ def take_back_lost(tx: Transaction, plan: PlanRecord) -> None:
     for task_id in tx.expired(plan.plan_id):
         task = tx.task(task_id)
         if task.progress.state is not State.IN_PROGRESS:
-            tx.save_task(task_id, lease=None)
+            tx.put_down(task_id)
         elif landing_of(tx, task) is not None:  # nobody worked on it
             tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
         else:

@@ -6,6 +6,7 @@ What their holders do comes first, then what a person does.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from accordance.domain.lifecycle import LIFECYCLE, TERMINAL, Event, State
@@ -35,11 +36,7 @@ def extend(
         task = _task_of_holder(tx, task_id, attempt, holder)
         if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
-        lease = Lease(
-            holder=task.lease.holder,
-            until=later(tx.now, seconds),
-            product=task.lease.product,
-        )
+        lease = replace(task.lease, until=later(tx.now, seconds))
         tx.take(task_id, lease)
         return lease
 
@@ -60,7 +57,7 @@ def release(
         task = _task_of_holder(tx, task_id, attempt, holder)
         is_in_review = task.progress.state is State.READY_TO_CHECK
         if is_in_review and task.lease is not None:
-            tx.save_task(task_id, lease=None)
+            tx.put_down(task_id)
         else:
             tx.happen(task_id, Event.RELEASED, why={"by": by})
         return tx.task(task_id)

@@ -24,6 +24,7 @@ from accordance.domain.facts import CommandRun, EntryKind, Snapshot, TreeEntry
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.caching import is_ours_alone, user_cache
 from accordance.workspace.clone import Workspace
+from accordance.workspace.entries import without_directories
 from accordance.workspace.isolation import Room
 from accordance.workspace.laid_in import LaidIn, with_folders
 from accordance.workspace.names import name_of
@@ -59,8 +60,10 @@ def lay_out_base(
 
     target.mkdir(parents=True)
     for path, entry in whole.items():
-        folder = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
-        (target / name_of(folder)).mkdir(parents=True, exist_ok=True)
+        is_folder = entry.kind is EntryKind.DIRECTORY
+        folder = path if is_folder else path.rpartition("/")[0]
+        place = target / name_of(folder)
+        place.mkdir(parents=True, exist_ok=True)
     copy_base_files(workspace, Snapshot(of_base), after, target)
     for ours in laid_in:
         _copy_laid_in(ours, target)
@@ -114,14 +117,12 @@ def base_files(
 
     What the agent has under such a name, and the base has not, is left out.
     """
-    chosen = {
-        path: entry
-        for path, entry in before.entries.items()
-        if entry.kind is not EntryKind.DIRECTORY and is_given(path)
-    }
+    files = without_directories(before.entries)
+    chosen = {path: entry for path, entry in files.items() if is_given(path)}
     place.mkdir(parents=True)
     for path in chosen:
-        (place / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
+        target = place / name_of(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
     copy_base_files(workspace, Snapshot(chosen), after, place)
     return LaidIn(place, with_folders(chosen), is_given)
 
@@ -174,7 +175,7 @@ def base_runs(
 ) -> BaseRuns:
     """The cache for a tree that is tested in a room.
 
-    A cache folder that other users can write is not used: an empty one stands in.
+    A cache folder that other users can write is not used: an empty folder stands in.
     """
     entries = sorted((path, asdict(entry)) for path, entry in tree.entries.items())
     about = {

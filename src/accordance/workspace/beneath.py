@@ -2,7 +2,7 @@
 
 A process that writes to a tree can replace a folder by a link between two looks at it.
 A path that is resolved anew each time would then lead to any file that accordance can
-read. So the root is opened once, everything else from there, and the kernel is told not
+read. So the root is opened once, everything else from there, and the kernel is asked not
 to follow a link anywhere on the way. Content counts only if it has the hash that the
 snapshot saw.
 """

@@ -1,4 +1,4 @@
-"""The branch that a plan builds: one commit per judged change, in no working tree.
+"""The branch that a plan builds: a commit for each judged change, in no working tree.
 
 A commit is written as soon as a change is judged, and kept under `refs/accordance/`, so
 that git does not throw it away. The branch moves when the ledger says so.
@@ -16,11 +16,16 @@ from typing import Final
 
 from accordance.domain.patch import read_patch
 from accordance.workspace.clone import Workspace
-from accordance.workspace.errors import GitFailed, UnknownBase, WorkspaceError
+from accordance.workspace.errors import (
+    ForeignPush,
+    GitFailed,
+    UnknownBase,
+    WorkspaceError,
+)
 from accordance.workspace.git import Git, git_directory, resolve
 from accordance.workspace.patching import ReadablePatch
 
-_HEADS: Final = "refs/heads/"
+HEADS: Final = "refs/heads/"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH_DIGITS: Final = 8
 _MAX_NAME: Final = 80
@@ -69,7 +74,7 @@ class Branch:
     def tip(self) -> str | None:
         """The commit it points to; None if the branch does not exist."""
         try:
-            return resolve(self.repository, f"{_HEADS}{self.name}")
+            return resolve(self.repository, f"{HEADS}{self.name}")
         except UnknownBase:
             return None
 
@@ -102,17 +107,18 @@ class Branch:
 
     def keep(self, commit: str, name: str) -> None:
         """Keep a commit of the repository under `name` until it has landed."""
-        self.git("update-ref", self._kept_name(commit, name), commit)
+        self.git("update-ref", self.kept_name(commit, name), commit)
 
     def forget(self, commit: str, name: str) -> None:
         """Keep a commit no longer: it will not land."""
-        self.git("update-ref", "-d", self._kept_name(commit, name))
+        self.git("update-ref", "-d", self.kept_name(commit, name))
 
-    def _kept_name(self, commit: str, name: str) -> str:
-        return f"{self._kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
+    def kept_name(self, commit: str, name: str) -> str:
+        """Return the ref under which a commit is kept until it has landed."""
+        return f"{self.kept_refs}{_safe(name)}-{commit[:_SHORT_ID]}"
 
     @property
-    def _kept_refs(self) -> str:
+    def kept_refs(self) -> str:
         """Where commits are kept that have not landed."""
         return f"refs/{self.name}/"
 
@@ -124,16 +130,14 @@ class Branch:
 
         self.must_have(commit)
         if tip is not None and not self.comes_before(tip, commit):
-            raise WorkspaceError(
-                f"the branch {self.name} was moved by someone else; rename it and go on"
-            )
+            raise ForeignPush(self.name, tip)
         if self.is_checked_out():
             raise WorkspaceError(
                 f"the branch {self.name} is checked out; "
                 "switch to another one and go on"
             )
 
-        branch = f"{_HEADS}{self.name}"
+        branch = f"{HEADS}{self.name}"
         try:
             self.git("update-ref", "-m", "accordance", branch, commit, tip or "")
         except GitFailed:
@@ -153,7 +157,7 @@ class Branch:
             "for-each-ref",
             f"--merged={commit}",
             "--format=delete %(refname)",
-            self._kept_refs,
+            self.kept_refs,
         )
         self.git("update-ref", "--stdin", given=landed)
 
@@ -180,10 +184,18 @@ class Branch:
             return False
         return True
 
+    def commits_since(self, base: str, head: str) -> list[str]:
+        """Return the commits on the way from a base to a head, the first first.
+
+        What a merge brings counts as the change of the merge.
+        """
+        options = ("--reverse", "--first-parent")
+        return self.git.text("rev-list", *options, f"{base}..{head}").split()
+
     def is_checked_out(self) -> bool:
         """Whether a working tree shows the branch: moving it would change that tree."""
         lines = self.git.text("worktree", "list", "--porcelain").splitlines()
-        return f"branch {_HEADS}{self.name}" in lines
+        return f"branch {HEADS}{self.name}" in lines
 
 
 def _copy_objects(workspace: Workspace, change: ReadablePatch, target: Git) -> None:

@@ -5,12 +5,17 @@ Authors and times are fixed, so that the same content is the same commit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from accordance.workspace.errors import GitFailed, WorkspaceError
 from accordance.workspace.fetching import check_out
 from accordance.workspace.git import Git
+
+_SPECIAL_SIGNS: Final = re.compile(r"[*?[\\]")
+"""Signs that a pattern of git's does not take as they are."""
 
 
 def build_repository(folder: Path, files: Mapping[str, str]) -> str:
@@ -63,14 +68,15 @@ def apply_without(patch: bytes, work: Path, excluded: Iterable[str]) -> bool:
 
 def _literal(path: str) -> str:
     """Return a pattern of git's that fits exactly this path."""
-    return "".join(f"\\{sign}" if sign in "*?[\\" else sign for sign in path)
+    return _SPECIAL_SIGNS.sub(r"\\\g<0>", path)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     """Write files. Raises WorkspaceError where a link would lead them elsewhere."""
     for path, content in files.items():
         place = folder / path
-        if place.parent.resolve() != folder.resolve() / Path(path).parent:
+        intended = folder.resolve() / Path(path).parent
+        if place.parent.resolve() != intended:
             raise WorkspaceError(f"{path} would be written through a link")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)

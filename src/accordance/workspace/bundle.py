@@ -4,7 +4,7 @@ artifacts/{task_id}/attempt-{n}/
   manifest.json     sha256 and size of every other file; written last
   task.json         the task, byte for byte
   submit.json       the submission, byte for byte
-  facts.json        what accordance found out
+  facts.json        what accordance saw itself
   tree-before.json  the tree the facts were made from, as it was before
   tree-after.json   and after the attempt
   terms.json        the role, the budget and the history that the verdict was reached by
@@ -87,7 +87,7 @@ def bundle_folder(root: Path, task_id: str, attempt: int) -> Path:
 
 
 def until_it_counts(folder: Path, owner: str) -> Path:
-    """Return where one of several runs of an attempt writes its bundle.
+    """Return where a run of an attempt writes its bundle, if there are several.
 
     It lies beside the place that the bundle gets when it counts.
     """
@@ -108,21 +108,23 @@ def write_bundle(
     for name, content in _documents(collected, papers).items():
         (folder / name).write_bytes(content)
 
-    runs = folder / "runs"
-    runs.mkdir()
-    for log in collected.logs:
-        if log.exists():
-            shutil.copyfile(log, runs / log.name)
-    for log in collected.hidden_logs:
-        if log.exists():
-            shutil.copyfile(log, runs / f"hidden-{log.name}")
-
+    _keep_logs(collected, folder / "runs")
     if papers.made is None:
         _keep_agents_evidence(work, collected, folder / "agent")
         _keep_made_evidence(papers.added, folder / "agent")
     else:
         _keep_made_evidence(papers.made, folder / "agent")
     return _write_manifest(folder)
+
+
+def _keep_logs(collected: CollectedFacts, runs: Path) -> None:
+    """Copy the logs of all commands that have left a log."""
+    runs.mkdir()
+    targets = {log: log.name for log in collected.logs}
+    targets |= {log: f"hidden-{log.name}" for log in collected.hidden_logs}
+    for log, name in targets.items():
+        if log.exists():
+            shutil.copyfile(log, runs / name)
 
 
 def _documents(collected: CollectedFacts, papers: Papers) -> dict[str, bytes]:
@@ -180,17 +182,18 @@ def _keep_made_evidence(made: Mapping[str, bytes], target: Path) -> None:
         place.write_bytes(content)
 
 
-class _BundleFile(NamedTuple):
+class BundleFile(NamedTuple):
     """A file of a bundle, as the manifest lists it."""
 
     path: str
     sha256: str
     size: int
+    place: Path  # where it lies now
 
 
 def _write_manifest(folder: Path) -> Path:
     files = {}
-    for file in sorted(_files(folder)):
+    for file in sorted(bundle_files(folder)):
         files[file.path] = {"sha256": file.sha256, "size": file.size}
 
     manifest = {"schema_version": VERSION, "files": files}
@@ -199,7 +202,7 @@ def _write_manifest(folder: Path) -> Path:
     return place
 
 
-def _files(folder: Path) -> Iterator[_BundleFile]:
+def bundle_files(folder: Path) -> Iterator[BundleFile]:
     """Yield every file but the manifest and its signature.
 
     Raises BundleBroken where something is neither a file nor a folder, and where there
@@ -212,9 +215,7 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
             raw_path = os.fsencode(place.relative_to(folder).as_posix())
             path = raw_path.decode("utf-8", "backslashreplace")
 
-            if _is_folder(folder, path, place):
-                continue
-            if path in _NOT_LISTED:
+            if _is_folder(folder, path, place) or path in _NOT_LISTED:
                 continue
             size = place.stat().st_size
             total_size += size
@@ -223,7 +224,7 @@ def _files(folder: Path) -> Iterator[_BundleFile]:
                     f"{folder} is larger than any bundle: more than "
                     f"{_LARGEST_BUNDLE:,} bytes"
                 )
-            yield _BundleFile(path, sha256_of(place), size)
+            yield BundleFile(path, sha256_of(place), size, place)
 
 
 def _is_folder(bundle: Path, path: str, place: Path) -> bool:
@@ -245,7 +246,7 @@ def broken_files(folder: Path) -> tuple[str, ...]:
     Raises BundleBroken.
     """
     listed = _manifest(folder)
-    present = {file.path: file.sha256 for file in _files(folder)}
+    present = {file.path: file.sha256 for file in bundle_files(folder)}
 
     faults = []
     for path in listed.keys() | present.keys():

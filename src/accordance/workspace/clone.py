@@ -1,4 +1,4 @@
-"""One attempt, one clone: what the agent does to it cannot reach the repository.
+"""A clone for each attempt: what the agent does to it cannot reach the repository.
 
 An attempt's folder holds `work`, which is the agent's, and `base.git`, which is ours:
 the base commit, in a git directory the agent never sees. Where the work did not begin

@@ -143,9 +143,9 @@ def collect(
 
 
 def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
-    """Refuse a tree that is no longer the one that was judged.
+    """Refuse a tree that has changed since it was judged.
 
-    Otherwise a verdict would be taken for one on what lies there now. Raises
+    Otherwise its verdict would seem to be about what lies there now. Raises
     WorkspaceChanging.
     """
     for earlier, later in (

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from accordance.domain.facts import EntryKind, Snapshot, TreeEntry
+from accordance.domain.facts import Snapshot, TreeEntry
 from accordance.workspace.beneath import content_of, copy_below, opened
 from accordance.workspace.clone import Workspace
 from accordance.workspace.converting import (
@@ -24,6 +24,7 @@ from accordance.workspace.converting import (
     is_converted_on_checkout,
     is_kept_in_lfs,
 )
+from accordance.workspace.entries import is_file
 from accordance.workspace.errors import (
     GitFailed,
     IncomparableTree,
@@ -40,7 +41,7 @@ _ENOUGH_FILES: Final = 2  # with other line ends; a single file says nothing
 
 
 def base_like(workspace: Workspace) -> Snapshot:
-    """Return the base's files as the judged tree would have them, had nobody changed it.
+    """Return the base's files as an unchanged judged tree would have them.
 
     Files that Git LFS keeps, and files that lie in the judged tree as git keeps them, are
     laid out in the base in that form. Raises IncomparableTree for a sparse checkout.
@@ -73,12 +74,13 @@ def _refuse_sparse(workspace: Workspace) -> None:
     except GitFailed:
         return  # no index that git can read: the tree is compared as it is
 
+    rows = listing.split(b"\0")
+    skipped = [row for row in rows if row.startswith(_NOT_CHECKED_OUT)]
     missing = []
-    for row in listing.split(b"\0"):
-        if row.startswith(_NOT_CHECKED_OUT):
-            name = os.fsdecode(row.removeprefix(_NOT_CHECKED_OUT))
-            if not os.path.lexists(workspace.work / name):
-                missing.append(text_of(name))
+    for row in skipped:
+        name = os.fsdecode(row.removeprefix(_NOT_CHECKED_OUT))
+        if not os.path.lexists(workspace.work / name):
+            missing.append(text_of(name))
     if missing:
         raise IncomparableTree(
             f"this is a sparse checkout: {len(missing)} files of the base are not in "
@@ -113,7 +115,7 @@ def _text_sized_files(before: Snapshot) -> dict[str, TreeEntry]:
     return {
         path: entry
         for path, entry in before.entries.items()
-        if entry.kind is EntryKind.FILE and entry.size <= _LARGEST_TEXT
+        if is_file(entry) and entry.size <= _LARGEST_TEXT
     }
 
 
@@ -161,6 +163,12 @@ def _lies_in(work: Path, entry: TreeEntry) -> bool:
     return True
 
 
+def _has_unix_lines(content: bytes) -> bool:
+    """Whether this is a text whose lines all end in a plain line feed."""
+    is_text = b"\0" not in content
+    return is_text and b"\n" in content and b"\r" not in content
+
+
 def refuse_other_line_ends(
     workspace: Workspace, before: Snapshot, after: Snapshot
 ) -> None:
@@ -175,21 +183,17 @@ def refuse_other_line_ends(
 
     converted = []
     with opened(pristine) as base, opened(workspace.work) as work:
-        for path, entry in before.entries.items():
-            if entry.kind is not EntryKind.FILE or entry.size > _LARGEST_TEXT:
-                continue
+        for path, entry in _text_sized_files(before).items():
             now = after.entries.get(path)
-            if now is None or now.kind is not EntryKind.FILE:
+            if not is_file(now):
                 continue
             text = content_of(base, entry)
-            if b"\n" not in text or b"\r" in text or b"\0" in text:
+            if not _has_unix_lines(text):
                 continue
             if now.sha256 == entry.sha256:
                 return
-            lines = text.count(b"\n")
-            if now.size == entry.size + lines and (
-                content_of(work, now) == text.replace(b"\n", b"\r\n")
-            ):
+            with_crlf = text.replace(b"\n", b"\r\n")
+            if now.size == len(with_crlf) and content_of(work, now) == with_crlf:
                 converted.append(path)
 
     if len(converted) >= _ENOUGH_FILES:

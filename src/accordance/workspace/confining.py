@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from accordance.workspace.isolation import (
     visible,
 )
 from accordance.workspace.judges_python import OWN
+from accordance.workspace.names import lies_in, lies_in_any
 
 PYTHON: Final = OWN.interpreter
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -81,7 +81,7 @@ def _search_path(room: Room) -> list[str]:
 
     That is what the person's own shell finds, without the environment of accordance,
     and a bare Python for want of another. Where accordance has no environment of its
-    own, its Python is the system's: then the bare one comes first. A command that
+    own, its Python is the system's: then the bare Python comes first. A command that
     needs accordance's environment finds its programs last, and so never its Python.
     """
     bare = os.fspath(room.bare_python / "bin")
@@ -93,11 +93,7 @@ def _search_path(room: Room) -> list[str]:
     seen = (*visible(room), bare)
     last = (bare, OWN.programs) if room.sees_accordance else (bare,)
     ordered = dict.fromkeys((*programs, *wanted, *_DEFAULT_PATH, *last))
-    return [place for place in ordered if _is_below(place, seen)]
-
-
-def _is_below(place: str, roots: Sequence[str]) -> bool:
-    return any(place == root or place.startswith(f"{root}/") for root in roots)
+    return [place for place in ordered if lies_in_any(place, seen)]
 
 
 def argv(
@@ -160,20 +156,24 @@ def _bubblewrap(room: Room, limits: CommandLimits) -> list[str]:
         options.append("--unshare-user")
 
     for place in _MEMORY_FOLDERS:
-        size = str(limits.scratch_bytes)
-        options += ["--perms", "1777", "--size", size, "--tmpfs", place]
+        options += _in_memory(place, limits)
     for place in SYSTEM:
         options += ["--ro-bind-try", place, place]
 
     options += _bound_places(room)
     for place in _tool_caches(room):
-        size = str(limits.scratch_bytes)
-        options += ["--perms", "1777", "--size", size, "--tmpfs", place]
+        options += _in_memory(place, limits)
     if not room.sees_accordance and not OWN.has_own_environment:
         for place in OWN.packages:
             options += ["--tmpfs", place]
     options += _SEALED
     return options
+
+
+def _in_memory(place: str, limits: CommandLimits) -> list[str]:
+    """Return the options that make an empty folder which every user may write to."""
+    size = str(limits.scratch_bytes)
+    return ["--perms", "1777", "--size", size, "--tmpfs", place]
 
 
 def _bound_places(room: Room) -> list[str]:
@@ -187,9 +187,9 @@ def _bound_places(room: Room) -> list[str]:
     around = []
     elsewhere = []
     for place in own_places(room):
-        if _is_below(place, SYSTEM):
+        if lies_in_any(place, SYSTEM):
             continue
-        if _is_below(folder, (place,)) or _is_below(work, (place,)):
+        if lies_in(folder, place) or lies_in(work, place):
             around.append(place)
         else:
             elsewhere.append(place)

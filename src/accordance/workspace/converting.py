@@ -48,11 +48,10 @@ class CheckIn:
         if self.git is None or not attributes:
             return None
 
-        if is_kept_in_lfs(attributes):
-            if is_pointer(content):
-                return None
+        is_lfs = is_kept_in_lfs(attributes)
+        if is_lfs and not is_pointer(content):
             return _written(self.git, pointer_to(content), "--no-filters")
-        if not _would_change(attributes, content):
+        if is_lfs or not _would_change(attributes, content):
             return None
         try:
             return _written(self.git, content, f"--path={name_of(path)}")

@@ -19,7 +19,7 @@ from accordance.workspace.names import text_of
 Identity: TypeAlias = tuple[tuple[int, ...], int, int]
 """What tells a file from another, and from itself after a change."""
 
-_READ_AT_ONCE: Final = 1 << 20  # files up to this size are read in one go
+_READ_AT_ONCE: Final = 1 << 20  # files up to this size are read at once
 _SPECIAL_KINDS: Final = {
     stat.S_IFIFO: "fifo",
     stat.S_IFSOCK: "socket",

@@ -19,7 +19,12 @@ from accordance.domain.facts import (
     Snapshot,
     TreeEntry,
 )
-from accordance.workspace.entries import SET_ID_BITS, directories, parents
+from accordance.workspace.entries import (
+    SET_ID_BITS,
+    directories,
+    parents,
+    without_directories,
+)
 
 _MAX_LINKS: Final = 40  # as many as the kernel follows
 _COMPARED_AS_A_WHOLE: Final = (EntryKind.SPECIAL, EntryKind.UNREADABLE)
@@ -85,11 +90,12 @@ def in_caches(paths: Collection[str]) -> frozenset[str]:
 
 def _entries_outside(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
     """Return what can be a change on its own: no directories, and no evidence."""
-    prefix = f"{evidence}/" if evidence else "\0"  # no path has a NUL
+    entries = without_directories(snapshot.entries)
+    if not evidence:
+        return entries
+    prefix = f"{evidence}/"
     return {
-        path: entry
-        for path, entry in snapshot.entries.items()
-        if entry.kind is not EntryKind.DIRECTORY and not path.startswith(prefix)
+        path: entry for path, entry in entries.items() if not path.startswith(prefix)
     }
 
 
@@ -109,7 +115,7 @@ def _changes(
 ) -> list[PathChange]:
     """Return every change, sorted by path.
 
-    A file that vanished and a new file with the same content make one rename.
+    A file that vanished and a new file with the same content make a rename.
     """
     deleted = {path: entry for path, entry in before.items() if path not in after}
     added = {path: entry for path, entry in after.items() if path not in before}
@@ -120,10 +126,9 @@ def _changes(
     for path, entry in added.items():
         changes.append(PathChange(path, ChangeKind.ADDED, after=entry))
 
-    for path, entry in after.items():
-        earlier = before.get(path)
-        if earlier is None:
-            continue
+    for path in before.keys() & after.keys():
+        earlier = before[path]
+        entry = after[path]
         kind = _kind_of_change(earlier, entry)
         if kind is not None:
             changes.append(PathChange(path, kind, before=earlier, after=entry))
@@ -184,15 +189,23 @@ def _directory_changes(
 
         earlier = old_folders.get(path)
         entry = new_folders.get(path)
-        if earlier is not None and entry is not None:
-            if earlier.mode & SET_ID_BITS != entry.mode & SET_ID_BITS:
-                yield PathChange(path, ChangeKind.MODE, before=earlier, after=entry)
-        elif path in not_empty:
-            continue
-        elif earlier is None:
-            yield PathChange(path, ChangeKind.ADDED, after=entry)
-        else:
-            yield PathChange(path, ChangeKind.DELETED, before=earlier)
+        kind = _kind_of_directory_change(earlier, entry)
+        is_implied = path in not_empty and kind is not ChangeKind.MODE
+        if kind is not None and not is_implied:
+            yield PathChange(path, kind, before=earlier, after=entry)
+
+
+def _kind_of_directory_change(
+    earlier: TreeEntry | None, entry: TreeEntry | None
+) -> ChangeKind | None:
+    """Return how a directory changed, or None where it did not."""
+    if earlier is None:
+        return ChangeKind.ADDED
+    if entry is None:
+        return ChangeKind.DELETED
+    if earlier.mode & SET_ID_BITS != entry.mode & SET_ID_BITS:
+        return ChangeKind.MODE
+    return None
 
 
 def _belongs_to_evidence(path: str, evidence: str) -> bool:

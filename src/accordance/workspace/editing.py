@@ -61,7 +61,7 @@ class _Original(NamedTuple):
 
 @dataclass(slots=True)
 class Draft:
-    """A clone with at most one set of edits in it: a new set replaces the last."""
+    """A clone with at most a single set of edits: a new set replaces the last."""
 
     work: Path
     _originals: dict[Path, _Original | None] = field(default_factory=dict)

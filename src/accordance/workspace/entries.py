@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 from accordance.domain.facts import EntryKind, TreeEntry
 
@@ -32,9 +32,34 @@ def directories(entries: Mapping[str, TreeEntry]) -> dict[str, TreeEntry]:
     }
 
 
+def without_directories(entries: Mapping[str, TreeEntry]) -> dict[str, TreeEntry]:
+    """Return those entries that are not directories."""
+    return {
+        path: entry
+        for path, entry in entries.items()
+        if entry.kind is not EntryKind.DIRECTORY
+    }
+
+
+def is_file(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
+    """Whether there is an entry, and it is a regular file."""
+    return entry is not None and entry.kind is EntryKind.FILE
+
+
 def parents(paths: Iterable[str]) -> set[str]:
     """Return the folders that these paths lie in."""
     return {path.rpartition("/")[0] for path in paths}
+
+
+def folders_above(paths: Iterable[str]) -> set[str]:
+    """Return the folders that these paths lie in, and all folders above them."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
 
 
 def sha256_of(file: Path) -> str:

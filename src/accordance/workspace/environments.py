@@ -1,4 +1,4 @@
-"""The environment that tests run in: found, or prepared once at the base."""
+"""The environment that tests run in: the person's, or prepared once at the base."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def environment_of_tests(
 
     Raises EnvironmentBroken.
     """
-    found = found_environment(base.stands_at, wish)
+    existing = found_environment(base.stands_at, wish)
     plan = planned(base, commands, wish)
     if not plan.steps:
-        return found
+        return existing
 
     preparation = Preparation(base, plan, wish, level, tell, stop)
     prepared = preparation.environment()
     return TestEnvironment(
-        programs=(*prepared.programs, *found.programs),
-        readable=(*prepared.readable, *found.readable),
-        variables={**prepared.variables, **found.variables},
-        folders={**prepared.folders, **found.folders},
+        programs=(*prepared.programs, *existing.programs),
+        readable=(*prepared.readable, *existing.readable),
+        variables={**prepared.variables, **existing.variables},
+        folders={**prepared.folders, **existing.folders},
         generated=prepared.generated,
         source_roots=prepared.source_roots,
     )

@@ -11,6 +11,8 @@ AccordanceError
     |   +-- BasesDiffer       the named base is not the commit of the baseline
     +-- InvalidBaseline       a baseline that is unreadable, or within the agent's reach
     +-- IncomparableTree      a sparse checkout, or a clone with other line ends
+    +-- RemoteUnavailable     the remote of a repository cannot be used just now
+    +-- ForeignPush           the branch of a plan has commits of others
     +-- UnsafeName            a task id that could be a path
     +-- WorkspaceChanging     something was still writing while the tree was read
     +-- JudgeInReach          this process imports from the tree that it judges
@@ -21,12 +23,18 @@ AccordanceError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from accordance.domain.facts import IsolationProbe
 from accordance.errors import AccordanceError, Category
 
-_MAX_OUTPUT = 500
+if TYPE_CHECKING:
+    from accordance.domain.facts import IsolationProbe
+
+_MAX_OUTPUT: Final = 500
+_SHORT_ID: Final = 12
 
 
 class WorkspaceError(AccordanceError):
@@ -79,7 +87,7 @@ class BasesDiffer(UnfixedBase):
 
 
 class InvalidBaseline(WorkspaceError):
-    """No baseline, one of another repository, or one within the agent's reach."""
+    """No baseline, or a baseline of another repository or within the agent's reach."""
 
     code = "invalid-baseline"
 
@@ -88,6 +96,100 @@ class IncomparableTree(WorkspaceError):
     """Git laid the tree out in another way than its base can be compared with."""
 
     code = "incomparable-tree"
+
+
+class RemoteProblem(StrEnum):
+    """Why a remote cannot be used, and what helps."""
+
+    AWAY = "it cannot be reached"
+    SILENT = "it does not answer"
+    CREDENTIALS = "it wants credentials that git does not have on this machine"
+    MISSING = "there is no such repository, or this machine may not see it"
+    REFUSES = "it refuses the push"
+    LACKS = "it lacks a commit that the ledger names"
+    BUSY = "others push to the same branch all the time"
+
+
+_REMEDIES: Final[Mapping[RemoteProblem, str]] = MappingProxyType(
+    {
+        RemoteProblem.AWAY: "check its address and the network",
+        RemoteProblem.SILENT: "check the network, or give it more remote_seconds",
+        RemoteProblem.CREDENTIALS: (
+            "give git on this machine a credential helper, GIT_ASKPASS or an ssh key"
+        ),
+        RemoteProblem.MISSING: "check the address in [workspace] repo",
+        RemoteProblem.REFUSES: (
+            "allow pushes to refs/heads/accordance/* and refs/accordance/* there"
+        ),
+        RemoteProblem.LACKS: "the machine that wrote it has to push it",
+        RemoteProblem.BUSY: "go on a little later",
+    }
+)
+
+
+class RemoteUnavailable(WorkspaceError):
+    """A remote cannot be reached, wants credentials or refuses a push.
+
+    It says nothing about a task. `lacks` names what has to work again.
+    """
+
+    code = "remote-unavailable"
+    category = Category.UNAVAILABLE
+
+    def __init__(
+        self, address: str, problem: RemoteProblem, detail: str = "", ref: str = ""
+    ) -> None:
+        super().__init__(address, problem, detail, ref)
+        self.address = address
+        self.problem = problem
+        self.detail = detail
+        self.ref = ref  # what could not be pushed
+
+    @property
+    def lacks(self) -> str:
+        """The remote, and what it has to take, if it refused anything."""
+        return f"{self.address} {self.ref}".strip()
+
+    @property
+    def text(self) -> str:
+        """The remote, and why it cannot be used."""
+        detail = " ".join(self.detail.split())[:_MAX_OUTPUT]
+        reason = f": {detail}" if detail else ""
+        return f"the repository {self.address}: {self.problem}{reason}"
+
+    @property
+    def way_out(self) -> str:
+        """What helps."""
+        return _REMEDIES[self.problem]
+
+
+class ForeignPush(WorkspaceError):
+    """The branch of a plan has commits that the ledger did not put there."""
+
+    code = "foreign-push"
+    category = Category.CONFLICT
+
+    def __init__(self, branch: str, tip: str) -> None:
+        super().__init__(branch, tip)
+        self.branch = branch
+        self.tip = tip
+
+    @property
+    def text(self) -> str:
+        """The branch, and the commit it was moved to."""
+        return (
+            f"the branch {self.branch} was moved by someone else, to"
+            f" {self.tip[:_SHORT_ID]}"
+        )
+
+    @property
+    def way_out(self) -> str:
+        """The two ways to go on."""
+        return (
+            "take those commits in with `accordance plan rebase`, which tests the"
+            " plan's changes on them; or give them another name and delete the branch,"
+            " and accordance makes it again"
+        )
 
 
 class UnsafeName(WorkspaceError):

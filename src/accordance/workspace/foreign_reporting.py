@@ -52,7 +52,7 @@ def silent_report(command: str) -> TestReport | None:
 
 
 def missing_report(files: Sequence[str]) -> TestReport:
-    """The report of a command that should have written one, and has not."""
+    """The report of a command that has not written its report."""
     reason = f"no report of tests was written to {listed(files)}"
     return TestReport(JUNIT, incomplete=reason, written_by_run=True)
 

@@ -32,7 +32,7 @@ def found_environment(tree: Path, wish: EnvironmentWish) -> TestEnvironment:
     else:
         search_path = os.environ.get("PATH", "").split(":")
         for environment in active_environments(search_path, tree):
-            readable += environment.places  # and so its programs are found
+            readable += environment.places  # with its programs
 
     for tool in _TOOLS:
         place = tool_on_path(tool)
@@ -95,7 +95,7 @@ def _check_folder(name: str, place: Path, tree: Path) -> None:
 
 
 def tool_on_path(name: str) -> Path | None:
-    """Return where a tool of the person lies; never one of accordance's own."""
+    """Return where a tool of the person lies, never a tool of accordance's own."""
     place = shutil.which(name, path=":".join(OWN.foreign_places()))
     return Path(place) if place else None
 

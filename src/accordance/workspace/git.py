@@ -113,7 +113,7 @@ class Git:
         return places
 
     def text(self, *command: str) -> str:
-        """Run a command and return its output as text, for output of one line."""
+        """Run a command and return its output as text, for output of a single line."""
         return self(*command).decode("utf-8", "replace").strip()
 
 

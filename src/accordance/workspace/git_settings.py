@@ -83,26 +83,25 @@ def git_settings(repository: Path) -> Mapping[str, str]:
     settings: dict[str, str] = {}
     for prefix, place in _git_directories(directory):
         for setting, state in _settings_in(place, repository):
-            name = f"{prefix}{setting}"
-            if len(settings) >= _MAX_FILES:
-                continue
-            if name in settings:  # git takes the last value of some keys, all of others
-                settings[name] = f"{settings[name]} | {state}"
-            else:
-                settings[name] = state
+            if len(settings) < _MAX_FILES:
+                _add(settings, f"{prefix}{setting}", state)
     return dict(sorted(settings.items()))
+
+
+def _add(settings: dict[str, str], name: str, state: str) -> None:
+    """Add a setting; git takes the last value of some keys, and all of others."""
+    if name in settings:
+        state = f"{settings[name]} | {state}"
+    settings[name] = state
 
 
 def programs(settings: Mapping[str, str]) -> tuple[str, ...]:
     """Return those settings that make git run a program, as text for people."""
     texts = []
     for name, state in settings.items():
-        if not _runs_program(name, state):
-            continue
-        if "hook " in name:
-            texts.append(name)
-        else:
-            texts.append(f"{name} = {state}")
+        if _runs_program(name, state):
+            is_hook = "hook " in name
+            texts.append(name if is_hook else f"{name} = {state}")
     return tuple(texts)
 
 
@@ -145,7 +144,7 @@ def _runs_program(name: str, state: str) -> bool:
 def _git_directories(directory: Path) -> Iterator[tuple[str, Path]]:
     """Yield every git directory that counts, with the prefix of its settings.
 
-    That is: the directory itself, the one it shares with other working trees, and those
+    That is: the directory itself, what it shares with other working trees, and those
     of submodules.
     """
     yield "", directory
@@ -182,7 +181,7 @@ def _shared_directory(directory: Path) -> Path | None:
 
 
 def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the state of every setting of one git directory."""
+    """Yield the name and the state of every setting of a git directory."""
     hooks = directory / "hooks"
     for file in _CONFIGS:
         for key, value in _config(directory / file):
@@ -248,7 +247,7 @@ def _config(place: Path) -> list[tuple[str, str]]:
 
 
 def _state(place: Path) -> str:
-    """Return a text that tells one state of a file from another.
+    """Return a text that differs if the state of a file does.
 
     Baselines store these texts and compare them: their wording must not change.
     """
@@ -266,7 +265,8 @@ def _state(place: Path) -> str:
     else:
         identity = hashlib.sha256(content).hexdigest()
     is_executable = bool(status.st_mode & 0o111)
-    return f"{identity}, {'executable' if is_executable else 'not run'}"
+    use = "executable" if is_executable else "not run"
+    return f"{identity}, {use}"
 
 
 def _read(place: Path) -> bytes | None:

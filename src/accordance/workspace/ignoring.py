@@ -86,9 +86,9 @@ def _ignored_names(base: Git, commit: str, names: Sequence[bytes]) -> list[bytes
 
 
 class IgnoreQuestions:
-    """The .gitignore files of the base commit, asked about one path after another.
+    """The .gitignore files of the base commit, asked about a path at a time.
 
-    One process of git answers them all; there is none where the base has no rules.
+    A single process of git answers; there is none where the base has no rules.
     """
 
     def __init__(self, workspace: Workspace, folder: Path) -> None:
@@ -102,11 +102,11 @@ class IgnoreQuestions:
             return False
 
         name = name_of(path)
-        if (
-            is_folder
-        ):  # some rules are for folders only, and git looks whether it is one
+        if is_folder:
+            # Some rules are for folders only, and git looks whether it is a folder.
+            folder = self._tree / name
             with suppress(OSError):
-                (self._tree / name).mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
 
         answer = _answer(self._process, os.fsencode(name))
         _source, _line, pattern, _path = answer

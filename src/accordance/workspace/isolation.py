@@ -8,7 +8,7 @@ landlock    the same folders by kernel rules; no sockets and no shared memory; s
 rlimit      limits only, on explicit request: the command has the user's own rights
 
 A command may write to its `work`, `home` and `tmp`, and to nothing above them: the
-folder they lie in is ours, so that no command decides what the next one is given.
+folder they lie in is ours, so that no command decides what the next is given.
 Before each start the four are checked; a link in their place is refused.
 
 Started by root, a confined command becomes `nobody`. Bubblewrap shows it the way to its

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from accordance.workspace.errors import JudgeInReach
+from accordance.workspace.names import lies_in
 
 BARE: Final = "python"
 """The folder of a room with a Python in which nothing is installed."""
@@ -48,9 +49,8 @@ class JudgesPython:
 
     def is_below_prefix(self, place: str) -> bool:
         """Whether a folder belongs to the environment."""
-        real = os.path.realpath(place)
         prefix = os.path.realpath(self.prefix)
-        return real == prefix or real.startswith(f"{prefix}/")
+        return lies_in(os.path.realpath(place), prefix)
 
     def foreign_places(self) -> list[str]:
         """Return the person's search path without this environment."""
@@ -72,10 +72,13 @@ class JudgesPython:
         """
         if not words:
             return False
-        first = words[0]
+
         places = [word for word in words if "/" in word]
-        if "/" not in first and first not in BARE_PROGRAMS:
-            places += [place for place in [self._place_of(first)] if place]
+        program = words[0]
+        if "/" not in program and program not in BARE_PROGRAMS:
+            place = self._place_of(program)
+            if place is not None:
+                places.append(place)
         return any(self._runs_here(place) for place in places)
 
     def _place_of(self, name: str) -> str | None:
@@ -97,12 +100,15 @@ class JudgesPython:
         programs = folder / "bin"
         programs.mkdir(parents=True)
         for name in BARE_PROGRAMS:
-            (programs / name).symlink_to(self.interpreter)
-        config = _CONFIG.format(home=os.path.dirname(self.interpreter))  # noqa: PTH120
-        (folder / "pyvenv.cfg").write_text(config, "utf-8")
+            program = programs / name
+            program.symlink_to(self.interpreter)
+
+        home = os.path.dirname(self.interpreter)  # noqa: PTH120 - a text
+        config = folder / "pyvenv.cfg"
+        config.write_text(_CONFIG.format(home=home), "utf-8")
+        config.chmod(0o644)
         for place in (folder, programs):
             place.chmod(0o755)
-        (folder / "pyvenv.cfg").chmod(0o644)
 
 
 def _interpreter_of(script: str) -> str:
@@ -134,12 +140,12 @@ OWN: Final = JudgesPython(
 def refuse_judge_in_reach(tree: Path) -> None:
     """Refuse to judge a tree that this process imports from.
 
-    Whoever worked in the tree could have written what runs here. Raises JudgeInReach.
+    Those who worked in the tree could have written what runs here. Raises JudgeInReach.
     """
     root = os.path.realpath(tree)
     for entry in (*sys.path, *_editable_places()):
         real = os.path.realpath(entry)  # "" is the current folder, and so it is here
-        if real == root or real.startswith(f"{root}/"):
+        if lies_in(real, root):
             raise JudgeInReach(real, root)
 
 
@@ -156,7 +162,7 @@ def _editable_places() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ActiveEnvironment:
-    """A virtual environment on the search path of whoever started accordance."""
+    """A virtual environment on the search path with which accordance was started."""
 
     folder: Path
     base: Path | None = None
@@ -180,13 +186,13 @@ def active_environments(
     environments = []
     for place in search_path:
         folder = Path(place).parent
-        config = folder / "pyvenv.cfg"
-        real = os.path.realpath(folder)
-        is_in_tree = real == root or real.startswith(f"{root}/")
+        is_in_tree = lies_in(os.path.realpath(folder), root)
         if not place.startswith("/") or is_in_tree or own.is_below_prefix(place):
             continue
+        config = folder / "pyvenv.cfg"
         if config.is_file():
-            environments.append(ActiveEnvironment(folder, _base_of(config)))
+            base = _base_of(config)
+            environments.append(ActiveEnvironment(folder, base))
     return tuple(environments)
 
 

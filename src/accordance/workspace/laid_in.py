@@ -8,11 +8,12 @@ making is left out of the copy first. So no write can lead anywhere else.
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from accordance.domain.facts import EntryKind, TreeEntry
+from accordance.workspace.entries import folders_above, without_directories
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.overlay import laid_over
 from accordance.workspace.snapshot import take_snapshot
@@ -30,12 +31,7 @@ class LaidIn:
     @property
     def files(self) -> tuple[str, ...]:
         """The paths of all files, in order."""
-        paths = (
-            path
-            for path, entry in self.entries.items()
-            if entry.kind is not EntryKind.DIRECTORY
-        )
-        return tuple(sorted(paths))
+        return tuple(sorted(without_directories(self.entries)))
 
     def stands_for(self, path: str) -> bool:
         """Whether the copy has something of ours at a path, or nothing."""
@@ -67,11 +63,10 @@ def hidden_files(folder: Path) -> LaidIn:
             f"hidden tests are plain files, not a repository: {folder}"
         )
 
-    chosen = {}
-    for path, entry in snapshot.entries.items():
-        if entry.kind is EntryKind.FILE and not entry.mode & stat.S_ISUID:
-            chosen[path] = entry
-        elif entry.kind is not EntryKind.DIRECTORY:
+    chosen = without_directories(snapshot.entries)
+    for path, entry in chosen.items():
+        is_plain = entry.kind is EntryKind.FILE and not entry.mode & stat.S_ISUID
+        if not is_plain:
             raise WorkspaceError(f"hidden tests are plain files; {path} is none")
     if not chosen:
         raise WorkspaceError(f"there are no hidden tests at {folder}")
@@ -81,16 +76,7 @@ def hidden_files(folder: Path) -> LaidIn:
 def with_folders(entries: Mapping[str, TreeEntry]) -> dict[str, TreeEntry]:
     """Return entries with the folders that lead to them."""
     complete = dict(entries)
-    for folder in _folders_above(entries):
-        complete.setdefault(folder, TreeEntry(folder, EntryKind.DIRECTORY, 0o755))
+    for folder in folders_above(entries):
+        directory = TreeEntry(folder, EntryKind.DIRECTORY, 0o755)
+        complete.setdefault(folder, directory)
     return complete
-
-
-def _folders_above(paths: Iterable[str]) -> set[str]:
-    folders: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in folders:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
-    return folders

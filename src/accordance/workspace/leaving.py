@@ -66,7 +66,7 @@ class _Rule:
         return IGNORED if self.ignores(path, is_folder) else ""
 
     def _is_needed(self, path: str) -> bool:
-        """Whether a path is a folder that is needed, or lies in one or above one."""
+        """Whether a path is a needed folder, or lies in or above such a folder."""
         if lies_in_any(path, self.needed):
             return True
         return any(folder.startswith(f"{path}/") for folder in self.needed)

@@ -1,4 +1,4 @@
-"""Everything an agent left in its clone, evidence included, as one patch.
+"""Everything an agent left in its clone, evidence included, as a patch.
 
 The patch can be applied to another clone of the same base.
 """

@@ -34,7 +34,7 @@ _TIMES_LONGER: Final = 3  # than without the fault: then it never ends
 
 @dataclass(frozen=True, slots=True)
 class MutantPolicy:
-    """How many mutants are tried, and after how many seconds no further one."""
+    """How many mutants are tried, and after how many seconds that ends."""
 
     most: int = 0
     seconds: float = 300
@@ -111,7 +111,7 @@ def _is_noticed(
     broken: LaidIn,
     name: str,
 ) -> bool:
-    """Run the commands until one of them notices the fault."""
+    """Run the commands until the fault is noticed."""
     laid_in = (*bench.laid_in, broken)
     for number, run in enumerate(passing, 1):
         seconds = run.duration_ms / 1000 * _TIMES_LONGER + _LEAST_SECONDS

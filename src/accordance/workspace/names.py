@@ -41,12 +41,14 @@ def _unescape(escape: re.Match[bytes]) -> bytes:
     return b"\\"
 
 
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is this folder, or lies in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
 def lies_in_any(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path is one of these folders, or lies in one of them."""
-    for folder in folders:
-        if path == folder or path.startswith(f"{folder.rstrip('/')}/"):
-            return True
-    return False
+    """Whether a path is any of these folders, or lies in it."""
+    return any(lies_in(path, folder) for folder in folders)
 
 
 def folder_name(task_id: str) -> str:

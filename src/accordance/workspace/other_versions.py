@@ -12,7 +12,6 @@ from accordance.domain.facts import (
     AttemptFacts,
     ChangeSet,
     Ending,
-    EntryKind,
     LoosenedTest,
     OtherVersionRuns,
     Snapshot,
@@ -26,6 +25,7 @@ from accordance.workspace.base_tests import base_files
 from accordance.workspace.bench import Bench
 from accordance.workspace.beneath import text_below
 from accordance.workspace.clone import Workspace
+from accordance.workspace.entries import is_file
 from accordance.workspace.laid_in import LaidIn, with_folders
 
 
@@ -36,15 +36,20 @@ def old_versions(
     names = set()
     for change in changes.changes:
         old_path = change.old_path or change.path
-        entry = before.entries.get(old_path)
-        is_file = entry is not None and entry.kind is EntryKind.FILE
-        is_given = any(ours.stands_for(old_path) for ours in bench.laid_in)
-        if is_file and (is_given or is_test_file(old_path)):
+        was_file = is_file(before.entries.get(old_path))
+        if was_file and _is_test(bench, old_path):
             names.add(old_path)
     if not names:
         return None
+
     place = bench.scratch / "old-tests"
     return base_files(bench.workspace, before, after, names.__contains__, place)
+
+
+def _is_test(bench: Bench, path: str) -> bool:
+    """Whether a file is a test by its name, or is laid in as a test."""
+    is_given = any(ours.stands_for(path) for ours in bench.laid_in)
+    return is_given or is_test_file(path)
 
 
 def old_tests_on_new_source(
@@ -74,11 +79,11 @@ def new_tests_on_old_source(
     changed: dict[str, TreeEntry] = {}
     for path in sorted(facts.changes.paths()):
         entry = after.entries.get(path)
-        is_file = entry is not None and entry.kind is EntryKind.FILE
-        if entry is not None and is_file and is_test_file(path):
+        if is_file(entry) and is_test_file(path):
             changed[path] = entry
     if not changed:
         return OtherVersionRuns()
+
     new = LaidIn(bench.workspace.work, with_folders(changed))
     commands = _compared_commands(facts)
     done = bench.run_on_base(commands, before, after, "with-new-tests", (new,))

@@ -44,7 +44,7 @@ def whole_tree(
 def laid_over(
     above: Mapping[str, TreeEntry], below: Mapping[str, TreeEntry]
 ) -> dict[str, TreeEntry]:
-    """Return two trees as one, in which the upper tree hides the lower.
+    """Return two trees as a single tree, in which the upper tree hides the lower.
 
     A file above also hides whatever lies below a folder of the same path.
     """

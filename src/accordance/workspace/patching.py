@@ -193,7 +193,7 @@ def compare_patch(
 
 
 def _is_left_out(path: str, changes: ChangeSet) -> bool:
-    """Whether a path is one that tools left: a patch may name it or not."""
+    """Whether tools left a path there: a patch may name it or not."""
     return any(item.covers(path) for item in changes.left_out)
 
 

@@ -115,7 +115,7 @@ class Preparation:
     def _make(self, place: Path) -> None:
         """Run the commands in a copy of the base. Raises EnvironmentBroken."""
         if place.exists():
-            discard(place)  # somebody was interrupted
+            discard(place)  # its preparation was interrupted
         scratch = place.with_name(f"{place.name}.making")
         if scratch.exists():
             discard(scratch)
@@ -165,7 +165,9 @@ class Preparation:
         _write_whole(place / _READY, json.dumps({"reasons": self.plan.reasons}))
 
     def _room(self, place: Path, folder: Path) -> Room:
-        found = found_environment(self.base.stands_at, replace(self.wish, folders={}))
+        existing = found_environment(
+            self.base.stands_at, replace(self.wish, folders={})
+        )
         room = Room(
             folder,
             appears_at=self.base.stands_at,
@@ -183,8 +185,8 @@ class Preparation:
         )
         return replace(
             room,
-            programs=(place / "bin", *found.programs),
-            readable=found.readable,
+            programs=(place / "bin", *existing.programs),
+            readable=existing.readable,
         )
 
     def _script(self, place: Path) -> str:

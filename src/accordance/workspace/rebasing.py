@@ -26,6 +26,7 @@ _DIFF: Final = (
     "--no-textconv",
     "--no-color",
 )
+_PEOPLE: Final = (b"author ", b"committer ")
 _APPLY: Final = ("apply", "--3way", "--cached", "--whitespace=nowarn", "-")
 _ATTRIBUTES: Final = "* merge -text -filter -ident -working-tree-encoding\n"
 """Of every file: content is merged line by line, whatever the tree says of it."""
@@ -90,12 +91,16 @@ def _conflicting(git: Git, change: bytes, failure: GitFailed) -> tuple[str, ...]
     Git leaves those that it could not merge in the index; others it only names.
     """
     unmerged = git("ls-files", "--unmerged", "-z").decode("utf-8", "replace")
-    rows = [row for row in unmerged.split("\0") if row]
-    files = {row.partition("\t")[2] for row in rows}
-    touched = read_patch(change.decode("utf-8", "replace")).touched
+    files = set()
+    for row in unmerged.split("\0"):
+        if row:
+            _, _, path = row.partition("\t")
+            files.add(path)
+
+    patch = read_patch(change.decode("utf-8", "replace"))
     if not files:
-        files = {path for path in touched if path in failure.output}
-    return tuple(sorted(files or touched))
+        files = {path for path in patch.touched if path in failure.output}
+    return tuple(sorted(files or patch.touched))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +139,14 @@ def _commit_again(git: Git, commit: str, tree: str, parent: str) -> str:
     """Write a commit again, with its author and its words."""
     text = git("cat-file", "commit", commit)
     header, _, message = text.partition(b"\n\n")
-    people = [
-        line
-        for line in header.split(b"\n")
-        if line.startswith((b"author ", b"committer "))
-    ]
-    lines = [f"tree {tree}".encode(), f"parent {parent}".encode(), *people]
-    written = b"\n".join(lines) + b"\n\n" + message
+    people = [line for line in header.split(b"\n") if line.startswith(_PEOPLE)]
+    place = f"tree {tree}\nparent {parent}".encode()
+    new_header = b"\n".join([place, *people])
+    written = b"%s\n\n%s" % (new_header, message)
+
     options = ("-t", "commit", "-w", "--stdin")
-    return git("hash-object", *options, given=written).decode().strip()
+    answer = git("hash-object", *options, given=written)
+    return answer.decode().strip()
 
 
 def _send(git: Git, repository: Path, head: str, onto: str) -> None:

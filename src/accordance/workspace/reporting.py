@@ -36,7 +36,7 @@ _NODE_OPTIONS: Final = re.compile(r"(?<![\w$])NODE_OPTIONS=")
 def watched(room: Room, only: str = "") -> Room:
     """Return the room with the variables by which test runners load our reporter.
 
-    `only` is the id of the one test that is run, where the reporter can see to that.
+    `only` is the id of the only test that is run, where the reporter can see to that.
     """
     environment = dict(room.environment)
     python_path = environment.get("PYTHONPATH")

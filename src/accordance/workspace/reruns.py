@@ -1,4 +1,4 @@
-"""Running failing tests again, each alone, to tell flaky ones from broken ones."""
+"""Running failing tests again, each alone, to tell flaky tests from broken tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rerun(
 ) -> Iterator[TestReruns]:
     """Yield what failing tests do when they are run again.
 
-    Both callables run one test of a command. On the base, only tests that pass after
+    Both callables run a single test of a command. On the base, only tests that pass after
     the change are run again: if they are flaky, they do not tell the change.
     """
     for run in facts.runs:

@@ -21,7 +21,7 @@ from accordance.workspace.inside import keeper
 from accordance.workspace.inside.keeper import processes
 from accordance.workspace.isolation import CommandLimits, Room
 
-_MARK: Final = "BUILD_ID"  # any CI run has one: a command must not see it is judged
+_MARK: Final = "BUILD_ID"  # any CI run has it: a command must not see it is judged
 _KILLED: Final = 137
 _STOP_CHECK_SECONDS: Final = 0.05
 

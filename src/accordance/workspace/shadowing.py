@@ -246,7 +246,7 @@ def shadows(path: str) -> str:
 
 
 def _module_at(path: str) -> str:
-    """Return the name by which Python finds a file in one of the usual places."""
+    """Return the name by which Python finds a file in a usual place."""
     folder, _, name = path.rpartition("/")
     if name == "__init__.py":
         folder, _, module = folder.rpartition("/")

@@ -1,4 +1,4 @@
-"""Snapshots: every file of a tree with its hash, found by our own walk.
+"""Snapshots: every file of a tree with its hash, by our own walk.
 
 What git shows can be steered by the tree it looks at; this walk cannot. Links are never
 followed and special files never opened. Of git directories only the steering files are
@@ -135,13 +135,13 @@ class _Folder(NamedTuple):
         return self.prefix.rstrip("/")
 
     def below(self, name: str, path: str) -> _Folder:
-        """Return a folder in this one."""
+        """Return a folder in this folder."""
         full_name = f"{self.name}/{name}" if self.name else name
         return _Folder(full_name, f"{path}/")
 
 
 class _Walk:
-    """A walk through one tree.
+    """A walk through a tree.
 
     Files are looked up relative to their open folder, which is half the work for the
     kernel.
@@ -185,7 +185,7 @@ class _Walk:
             os.close(self.root)
 
     def _directory(self, directory: _Folder) -> list[_Folder]:
-        """Describe the entries of one directory and return the directories below it."""
+        """Describe the entries of a directory and return the directories below it."""
         entries = self.entries
         prefix = directory.prefix
         max_length = self.reach.path_length
@@ -338,7 +338,7 @@ class _Walk:
     def _git(self, descriptor: int, directory: _Folder) -> None:
         """Describe the steering files of a `.git`.
 
-        It is a directory, or a file that points to one.
+        It is a directory, or a file that points to a directory.
         """
         if directory.prefix:
             self.nested.append(directory.path)

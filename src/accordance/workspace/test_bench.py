@@ -106,7 +106,7 @@ class TestBench:
         only: str = "",
         traced: Collection[str] = (),
     ) -> TestRuns:
-        """Run commands on a copy of a tree; `name` tells one copy from another.
+        """Run commands on a copy of a tree; `name` is that of the copy.
 
         Raises IsolationUnavailable.
         """

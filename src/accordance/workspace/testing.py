@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 from accordance.contracts.pins import Pins
 from accordance.domain.facts import (
@@ -26,6 +26,7 @@ from accordance.domain.facts import (
     TreeEntry,
 )
 from accordance.domain.missing_programs import missing_program
+from accordance.domain.test_results import TestReport
 from accordance.workspace.beneath import copy_below, opened
 from accordance.workspace.clone import Workspace, discard, duplicate
 from accordance.workspace.difference import difference
@@ -40,7 +41,7 @@ from accordance.workspace.git import Git, object_format
 from accordance.workspace.isolation import CommandLimits, Room
 from accordance.workspace.laid_in import LaidIn
 from accordance.workspace.laying import lay_folders, lay_generated
-from accordance.workspace.names import lies_in_any, name_of
+from accordance.workspace.names import lies_in, lies_in_any, name_of
 from accordance.workspace.reporting import (
     lay_reporters,
     read_lines_run,
@@ -138,18 +139,18 @@ def _copy_files(
 
     with ExitStack() as stack:
         work = stack.enter_context(opened(workspace.work))
-        roots = [stack.enter_context(opened(place)) for place, _ in sources]
+        ours = []
+        for place, known in sources:
+            root = stack.enter_context(opened(place))
+            ours.append((root, known))
+
         for path, entry in entries.items():
-            place = target / name_of(path)
+            target_place = target / name_of(path)
             if entry.kind is EntryKind.SYMLINK:
-                place.symlink_to(name_of(entry.target))
+                target_place.symlink_to(name_of(entry.target))
             elif entry.kind is EntryKind.FILE:
-                holders = (
-                    root
-                    for root, (_, known) in zip(roots, sources, strict=True)
-                    if known.get(path) is entry
-                )
-                copy_below(next(holders, work), entry, place)
+                holders = (root for root, known in ours if known.get(path) is entry)
+                copy_below(next(holders, work), entry, target_place)
 
 
 def _as_copied(entry: TreeEntry) -> TreeEntry:
@@ -181,7 +182,7 @@ def without(snapshot: Snapshot, folder: str) -> Snapshot:
     kept = {}
     for path, entry in snapshot.entries.items():
         leads_to_folder = f"{folder}/".startswith(f"{path}/")
-        if not leads_to_folder and not lies_in_any(path, (folder,)):
+        if not leads_to_folder and not lies_in(path, folder):
             kept[path] = entry
     return replace(snapshot, entries=kept)
 
@@ -202,58 +203,114 @@ def run_tests(  # noqa: PLR0913 - everything about a run, by name
 ) -> TestRuns:
     """Run every command in turn, each in a new room with a fresh copy of `judged`.
 
-    So no command can change what a later one sees, and a failure does not spare the
+    So no command can change what a later command sees, and a failure does not spare the
     next. `judged` is used up: the last command gets it. `only` is the id of a test to be
     run alone, `traced` are the files whose lines are watched, `report_files` patterns of
     files in which commands leave reports of their own. Raises IsolationUnavailable.
     """
     logs.mkdir(parents=True, exist_ok=True)
-    last = len(commands)
-    reports = Pins.of(report_files)
-    places = []
-    runs = []
-    changed: set[str] = set()
-    lines: list[Mapping[str, set[int]] | None] = []
-
+    bench = _CommandBench(
+        room=room,
+        level=level,
+        limits=limits,
+        stop=stop,
+        only=only,
+        traced=traced,
+        report_files=Pins.of(report_files),
+    )
+    done = []
     for number, command in enumerate(commands, 1):
         tell(f"running {command}")
-        discard(room.folder)
-        _furnish(room, judged.place, is_last=number == last)
-        lay_folders(room, level)
-        generated = lay_generated(room)
-        lay_reporters(room, level, traced)
-        watched_room = watched(room, only)
-        watched_room.prepare(level)
-
         log = logs / f"{number:02}.log"
+        is_last = number == len(commands)
+        done.append(bench.run_command(command, judged, log, is_last=is_last))
+
+    changed: set[str] = set()
+    for ran in done:
+        changed |= ran.new_files
+    return TestRuns(
+        runs=tuple(ran.result for ran in done),
+        logs=tuple(ran.log for ran in done),
+        changed=tuple(sorted(changed)[:_MAX_NAMED]),
+        lines=tuple(ran.lines for ran in done) if traced else (),
+    )
+
+
+class _RanCommand(NamedTuple):
+    """A command that has run, and what it left."""
+
+    result: CommandRun
+    log: Path
+    new_files: frozenset[str]
+    lines: Mapping[str, set[int]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CommandBench:
+    """Runs commands in turn, each in a room furnished anew."""
+
+    room: Room
+    level: IsolationLevel
+    limits: CommandLimits | None
+    stop: Event | None
+    only: str
+    traced: Collection[str]
+    report_files: Pins
+
+    def run_command(
+        self, command: str, judged: JudgedTree, log: Path, *, is_last: bool
+    ) -> _RanCommand:
+        """Run a command on a copy of the judged tree; the last gets the tree itself."""
+        discard(self.room.folder)
+        _furnish(self.room, judged.place, is_last=is_last)
+        lay_folders(self.room, self.level)
+        generated = lay_generated(self.room)
+        lay_reporters(self.room, self.level, self.traced)
+        room = watched(self.room, self.only)
+        room.prepare(self.level)
+
         result = run(
-            watched_command(command, room, only),
-            watched_room,
+            watched_command(command, self.room, self.only),
+            room,
             log,
-            level=level,
-            limits=limits,
-            stop=stop,
+            level=self.level,
+            limits=self.limits,
+            stop=self.stop,
         )
-        paths = difference(judged.snapshot, take_snapshot(room.work)).paths()
-        ours = (*room.laid, *generated)
-        new_files = {path for path in paths if not lies_in_any(path, ours)}
-        changed |= new_files
-        report = read_report(watched_room)
+        new_files = self._new_files(judged, generated)
+        report = self._report(command, room, log, result, new_files)
         missing = ""
         if report is None:
-            written = sorted(path for path in new_files if path in reports)
-            report = report_of_run(command, log, watched_room, level, written)
-        if report is None and result.passed:
-            report = silent_report(command)
-        if report is None:
             missing = _missing_in(result.exit_code, command, log)
-        runs.append(replace(result, command=command, report=report, missing=missing))
-        if traced:
-            lines.append(read_lines_run(watched_room))
-        places.append(log)
+        reported = replace(result, command=command, report=report, missing=missing)
+        lines = read_lines_run(room) if self.traced else None
+        return _RanCommand(reported, log, new_files, lines)
 
-    named = sorted(changed)[:_MAX_NAMED]
-    return TestRuns(tuple(runs), tuple(places), tuple(named), tuple(lines))
+    def _new_files(
+        self, judged: JudgedTree, generated: frozenset[str]
+    ) -> frozenset[str]:
+        """Return what a command has changed in its copy, and was not laid by us."""
+        now = take_snapshot(self.room.work)
+        changed = difference(judged.snapshot, now).paths()
+        ours = (*self.room.laid, *generated)
+        return frozenset(path for path in changed if not lies_in_any(path, ours))
+
+    def _report(
+        self,
+        command: str,
+        room: Room,
+        log: Path,
+        result: CommandRun,
+        new_files: frozenset[str],
+    ) -> TestReport | None:
+        """Return the report of our reporter, else of the command itself."""
+        report = read_report(room)
+        if report is None:
+            written = sorted(path for path in new_files if path in self.report_files)
+            report = report_of_run(command, log, room, self.level, written)
+        if report is None and result.passed:
+            return silent_report(command)
+        return report
 
 
 def with_missing_report(results: TestRuns, files: Sequence[str]) -> TestRuns:

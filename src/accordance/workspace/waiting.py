@@ -25,7 +25,7 @@ def refuse_endless_files(git_directory: Path) -> None:
 
 
 def _directories(git_directory: Path) -> Iterator[Path]:
-    """Yield a git directory, and the one it shares with other working trees."""
+    """Yield a git directory, and what it shares with other working trees."""
     yield git_directory
     common = git_directory / "commondir"
     if common.is_file():
@@ -52,7 +52,7 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 def _is_endless(entry: os.DirEntry[str]) -> bool:
     """Whether an entry, or what a link leads to, is a pipe or a device.
 
-    A socket is none: it cannot be opened, and git itself may have one.
+    A socket is none: it cannot be opened, and git itself may have sockets.
     """
     try:
         mode = entry.stat().st_mode

@@ -1,8 +1,8 @@
 """Giving an agent only what it may read, and keeping the rest of the base from it.
 
-What may be read is checked out in a repository with one commit and no history; the rest
-in a folder of ours. Neither the names nor the content of what is withheld are in any
-object of the agent's repository.
+What may be read is checked out in a repository with a single commit and no history;
+the rest in a folder of ours. Neither the names nor the content of what is withheld are
+in any object of the agent's repository.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from accordance.domain.facts import TreeEntry
+from accordance.workspace.entries import folders_above
 from accordance.workspace.fetching import (
     CommitRow,
     check_out,
@@ -81,7 +82,8 @@ def bounded_clone(
 
     work = attempt / "work"
     _give(whole, work, given)
-    for folder in _folders_of(names.values()).intersection(folders):
+    folders_of_base = folders_above(names.values())
+    for folder in folders_of_base.intersection(folders):
         (work / folder).mkdir(parents=True, exist_ok=True)
 
     place = attempt / "withheld"
@@ -101,17 +103,15 @@ def _part(repository: Path, directory: Path, commit: str, prefix: str) -> _Part:
         if not row.is_submodule or git_directory(source) is None:
             continue
         number = len(submodules) + 1
-        submodules[row.name] = _part(
-            source,
-            directory.with_name(f"{directory.stem}-{number}.git"),
-            row.object_id,
-            f"{prefix}{row.name}/",
-        )
+        own_directory = directory.with_name(f"{directory.stem}-{number}.git")
+        own_prefix = f"{prefix}{row.name}/"
+        submodule = _part(source, own_directory, row.object_id, own_prefix)
+        submodules[row.name] = submodule
     return _Part(git, commit, prefix, rows, submodules)
 
 
 def _give(part: _Part, work: Path, given: frozenset[str]) -> None:
-    """Make a repository in `work` with one commit of what is given of a part.
+    """Make a repository in `work` whose only commit is what is given of a part.
 
     The same is done for its submodules, where something of them is given.
     """
@@ -168,7 +168,8 @@ def _remove_files(place: Path, names: Collection[str]) -> None:
     """Delete files, and the folders that become empty by it."""
     for name in names:
         (place / name).unlink()
-    for folder in sorted(_folders_of(names), reverse=True):
+    innermost_first = sorted(folders_above(names), reverse=True)
+    for folder in innermost_first:
         with suppress(OSError):  # there is something else in it
             (place / folder).rmdir()
 
@@ -185,14 +186,3 @@ def _with_index(
     listing = os.fsencode("".join(lines))
     indexed("update-index", "-z", "--index-info", given=listing)
     return indexed
-
-
-def _folders_of(names: Iterable[str]) -> set[str]:
-    """Return the folders that files lie in, and those above them."""
-    folders: set[str] = set()
-    for name in names:
-        folder = name.rpartition("/")[0]
-        while folder and folder not in folders:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
-    return folders

@@ -89,7 +89,7 @@ def converse(url: str, prompt: str, tool: list[str]) -> None:
         request = urllib.request.Request(
             f"{url}/responses", json.dumps(asked).encode(), known()
         )
-        said = json.loads(urllib.request.urlopen(request, timeout=60).read())["output"]
+        said = json.loads(urllib.request.urlopen(request, timeout=600).read())["output"]
         for one in said:
             if one["type"] == "message":
                 say(
@@ -132,7 +132,7 @@ def main() -> None:
         asked = b'{"model": "fake-model", "input": [], "tools": []}'
         request = urllib.request.Request(f"{url}/{path}", asked, known())
         try:
-            urllib.request.urlopen(request, timeout=60).read()
+            urllib.request.urlopen(request, timeout=600).read()
         except urllib.error.HTTPError as error:
             say("error", message=f"{error} {error.read().decode()}")
     for name, content in do.get("files", {}).items():

@@ -35,6 +35,7 @@ from accordance.executors.agents.relay import (
 )
 from accordance.executors.agents.sockets import within
 from tests.fake_model_server import Script, serving
+from tests.limits import LIMIT
 
 CALLS = ("/chat/completions", "/responses", "/messages")
 BESIDE = (
@@ -83,7 +84,7 @@ def ask(
 
 def connected(door: RelayAccess) -> http.client.HTTPConnection:
     """A connection to the relay."""
-    return http.client.HTTPConnection("127.0.0.1", door.port, timeout=60)
+    return http.client.HTTPConnection("127.0.0.1", door.port, timeout=LIMIT)
 
 
 def head(door: RelayAccess, path: str, *lines: str, method: str = "POST") -> bytes:
@@ -111,7 +112,7 @@ def test_a_body_in_chunks_is_passed_on() -> None:
     with (
         serving(Script([{"say": "hello"}])) as server,
         relaying(Endpoint(server.url), LENT, None) as door,
-        socket.create_connection(("127.0.0.1", door.port), 60) as client,
+        socket.create_connection(("127.0.0.1", door.port), LIMIT) as client,
     ):
         client.sendall(head(door, "/v1/chat/completions", "Transfer-Encoding: chunked"))
         client.sendall(f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n".encode())
@@ -451,7 +452,7 @@ def test_a_body_of_no_length_or_too_much_of_it_is_refused(
         serving(Script([{"say": "hello"}])) as server,
         relaying(Endpoint(server.url), LENT, None) as door,
     ):
-        with socket.create_connection(("127.0.0.1", door.port), 60) as client:
+        with socket.create_connection(("127.0.0.1", door.port), LIMIT) as client:
             client.sendall(head(door, "/v1/responses", length) + body.encode())
             client.shutdown(socket.SHUT_WR)
             assert client.recv(12) == f"HTTP/1.1 {status}".encode()
@@ -464,7 +465,7 @@ def test_what_has_no_length_is_not_read() -> None:
     with (
         serving(Script([{"say": "hello"}])) as server,
         relaying(Endpoint(server.url), LENT, None) as door,
-        socket.create_connection(("127.0.0.1", door.port), 60) as client,
+        socket.create_connection(("127.0.0.1", door.port), LIMIT) as client,
     ):
         client.sendall(head(door, "/v1/responses", "Content-Length: -1"))
         assert client.recv(12) == b"HTTP/1.1 400"
@@ -476,7 +477,7 @@ def test_nonsense_ends_only_its_own_connection() -> None:
         serving(Script([{"say": "hello"}])) as server,
         relaying(Endpoint(server.url), LENT, None) as door,
     ):
-        with socket.create_connection(("127.0.0.1", door.port), 60) as client:
+        with socket.create_connection(("127.0.0.1", door.port), LIMIT) as client:
             client.sendall(b"\x00\xff\r\n\r\n")
             client.shutdown(socket.SHUT_WR)
             client.recv(1)
@@ -492,10 +493,10 @@ def test_only_a_few_connections_are_served_at_once() -> None:
     ):
         address = ("127.0.0.1", door.port)
         first, *_ = [
-            held.enter_context(socket.create_connection(address, 60))
+            held.enter_context(socket.create_connection(address, LIMIT))
             for _ in range(AT_ONCE)
         ]
-        with socket.create_connection(address, 60) as client:
+        with socket.create_connection(address, LIMIT) as client:
             assert client.recv(1) == b""
         first.sendall(b"nonsense\r\n\r\n")
         while first.recv(1 << 16):
@@ -507,7 +508,7 @@ def test_ending_breaks_off_what_still_goes_on() -> None:
     """No call outlives its run."""
     with serving(Script([{"say": "hello", "fault": {"endless": "x"}}])) as server:
         with relaying(Endpoint(server.url), LENT, None) as door:
-            client = socket.create_connection(("127.0.0.1", door.port), 60)
+            client = socket.create_connection(("127.0.0.1", door.port), LIMIT)
             client.sendall(
                 head(door, "/v1/chat/completions", f"Content-Length: {len(BODY)}")
                 + BODY.encode()
@@ -599,7 +600,7 @@ def test_what_is_broken_off_is_reckoned() -> None:
     """By what was asked and what had come by then."""
     with serving(Script([{"say": "hello", "fault": {"endless": "x" * 40}}])) as server:
         with relaying(Endpoint(server.url), LENT, None) as door:
-            client = socket.create_connection(("127.0.0.1", door.port), 60)
+            client = socket.create_connection(("127.0.0.1", door.port), LIMIT)
             client.sendall(
                 head(door, "/v1/messages", f"Content-Length: {len(BODY)}")
                 + BODY.encode()
@@ -849,7 +850,7 @@ def test_a_key_that_is_streamed_in_pieces_is_held_back_and_the_rest_is_not() -> 
         endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", (), SECRET)
         with (
             relaying(endpoint, LENT, None) as door,
-            socket.create_connection(("127.0.0.1", door.port), 60) as client,
+            socket.create_connection(("127.0.0.1", door.port), LIMIT) as client,
         ):
             client.sendall(
                 head(door, "/v1/responses", f"Content-Length: {len(BODY)}")

@@ -25,6 +25,7 @@ from accordance.executors.agents.submit_tool import MOST, SOCKET, SubmitTool
 from accordance.executors.inside import bridge, pipe
 from accordance.executors.opinion import Opinion
 from tests.fake_model_server import Script, serving
+from tests.limits import LIMIT
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 ASK = """
@@ -131,16 +132,16 @@ def test_nothing_counts_that_comes_after_the_end(tmp_path: Path) -> None:
 
     def opinion(raw: bytes) -> Opinion:
         begun.set()
-        over.wait(60)
+        over.wait(LIMIT)
         return only_good(raw)
 
     tool = SubmitTool(opinion)
     with ThreadPoolExecutor(1) as pool:
         with tool.offered(tmp_path, 1 << 20):
             late = pool.submit(tool.submit, {"message": {"good": True}})
-            assert begun.wait(60)
+            assert begun.wait(LIMIT)
         over.set()
-        assert late.result(60)["verdict"] == "DONE"
+        assert late.result(LIMIT)["verdict"] == "DONE"
     assert tool.submitted == []
     assert tool.submit({"message": {"good": True}})["verdict"] == "RETRY"
 
@@ -156,7 +157,7 @@ def test_a_few_connections_at_once(tmp_path: Path) -> None:
 
         def connect() -> socket.socket:
             agent = agents.enter_context(socket.socket(socket.AF_UNIX))
-            agent.settimeout(60)
+            agent.settimeout(LIMIT)
             agent.connect(f"{place}/{SOCKET}")
             with contextlib.suppress(OSError):
                 agent.sendall(PING)
@@ -172,7 +173,7 @@ def test_a_few_connections_at_once(tmp_path: Path) -> None:
         assert all(map(is_served, served))
         assert not is_served(connect())
         served[0].close()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LIMIT
         while not is_served(connect()):
             assert time.monotonic() < deadline
 
@@ -186,7 +187,7 @@ def test_a_flood_ends_its_own_connection(tmp_path: Path, flood: bytes) -> None:
     with tool.offered(tmp_path, 4096), within(tmp_path) as place:
         for _ in range(2):
             with socket.socket(socket.AF_UNIX) as agent:
-                agent.settimeout(60)
+                agent.settimeout(LIMIT)
                 agent.connect(f"{place}/{SOCKET}")
                 try:
                     agent.sendall(flood * 100)
@@ -212,7 +213,7 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
         done = subprocess.run(
             [*command, sys.executable, "-c", ASK, port, door.key],
             capture_output=True,
-            timeout=120,
+            timeout=LIMIT,
             check=False,
         )
     assert done.returncode == 7, done.stderr
@@ -220,7 +221,7 @@ def test_a_bridge_gives_its_command_one_address(tmp_path: Path) -> None:
     killed = subprocess.run(
         [*command, "sh", "-c", "kill -9 $$"],
         capture_output=True,
-        timeout=120,
+        timeout=LIMIT,
         check=False,
     )
     assert killed.returncode == 137

@@ -30,12 +30,19 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import Boolean, Float, Integer, LargeBinary
 
 from accordance.audit.verifying import verify_ledger
+from accordance.domain.blobs import BlobConfig
 from accordance.project.home import Home
 from accordance.store.columns import Json
 from accordance.store.opening import open_ledger
 from accordance.store.seals import CHAINS, CLOCK, UNSEALED
 from accordance.store.sql import SqlTransaction
-from accordance.store.tables import BLOBS, METADATA, QUESTIONS, TASK_EVENTS
+from accordance.store.tables import (
+    BLOB_OBJECTS,
+    BLOBS,
+    METADATA,
+    QUESTIONS,
+    TASK_EVENTS,
+)
 from tests.ledger.everything import everything
 from tests.ledger.project import Clock, Project
 from tests.postgresql import fresh_database
@@ -61,7 +68,8 @@ def engine(
     if request.param == "postgresql":
         place = fresh_database(request.getfixturevalue("postgresql_server"))
     clock = Clock()
-    ledger = open_ledger(place, clock=clock)
+    blobs = BlobConfig(store=str(folder / "blobs"))
+    ledger = open_ledger(place, clock=clock, blobs=blobs)
     everything(Project(ledger, Home(folder), clock), ledger.engine)
     yield ledger.engine
     ledger.close()
@@ -93,7 +101,7 @@ def named(table: Table, row: Any) -> str:
     """How a finding names a row."""
     if table in CHAINS:
         return "event"
-    if table is BLOBS:
+    if table in (BLOBS, BLOB_OBJECTS):
         return f"blobs {row.sha256[:12]}"
     key = "/".join(str(row._mapping[column])[:40] for column in table.primary_key)
     return f"{table.name} {key}"

@@ -178,6 +178,17 @@ def test_an_old_ledger_gets_numbers(place: str, tmp_path: Path) -> None:
     two_plans(Project(ledger, Home(tmp_path), clock))
     with ledger.engine.begin() as connection:
         for statement in (
+            "DROP TABLE blob_objects",
+            "DROP TABLE loose_blobs",
+            "DROP TABLE blob_stores",
+            "ALTER TABLE input_files DROP COLUMN gone_at",
+            "DROP TABLE queue_pauses",
+            "ALTER TABLE accordance_workers DROP COLUMN about",
+            "ALTER TABLE accordance_workers DROP COLUMN drain_at",
+            "DROP TABLE attempt_queue",
+            "DROP TABLE attempt_starts",
+            "ALTER TABLE task_nodes DROP COLUMN lease_tokens",
+            "ALTER TABLE task_nodes DROP COLUMN lease_cost",
             "ALTER TABLE plans DROP COLUMN paused_at",
             "ALTER TABLE plans DROP COLUMN archived_at",
             "DROP INDEX ix_questions_cause",

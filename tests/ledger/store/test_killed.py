@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.cli import ROOT
+from tests.limits import LIMIT
 
 
 @pytest.mark.large
@@ -33,7 +34,7 @@ def test_a_writer_that_is_killed_again_and_again(
         "11",
     ]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
     )
     assert not done.returncode, done.stderr
     assert (

@@ -28,6 +28,7 @@ from accordance.store.opening import (
 from accordance.store.sql import SqlLedger
 from accordance.store.tables import METADATA
 from tests.ledger.project import Clock, Project
+from tests.limits import LIMIT
 from tests.messages import small_plan
 
 
@@ -245,7 +246,7 @@ def test_what_may_not_be_written(tmp_path: Path, exists: bool) -> None:
             str(tmp_path / "first.db"),
         ]
         ran = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=120
+            command, capture_output=True, text=True, check=False, timeout=LIMIT
         )
         home.chmod(0o755)
     assert (ran.returncode, len(ran.stdout.splitlines())) == (0, 1), ran.stderr

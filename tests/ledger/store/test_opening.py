@@ -26,6 +26,7 @@ from accordance.errors import (
 from accordance.project.home import Home
 from accordance.store.opening import VERSION_TABLE, open_ledger
 from tests.ledger.project import Clock, Project
+from tests.limits import LIMIT
 from tests.messages import PLAN, small_plan
 
 WITHOUT_RIGHTS = """
@@ -102,7 +103,7 @@ def ran_without_rights(
         json.dumps(commands),
     ]
     ran = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=300
+        command, capture_output=True, text=True, check=False, timeout=LIMIT
     )
     assert ran.returncode == 0, ran.stderr
     return [(code, out, err) for code, out, err in json.loads(ran.stdout)]

@@ -12,7 +12,7 @@ from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, IllegalTransition, NotFound
 from accordance.executors.agents.sockets import within
 from accordance.work.inbox import answer
-from accordance.work.inputs import look_at_inputs
+from accordance.work.input_files import look_at_inputs
 from accordance.work.person_answers import PersonAnswer, UnfitAnswer, Upload
 from accordance.work.taking import NoTaskReason
 from tests.ledger.project import Project, asking, product

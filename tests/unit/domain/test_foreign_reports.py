@@ -304,8 +304,8 @@ def test_a_test_in_two_files_counts_by_its_worst_outcome() -> None:
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (b"", "the report is no XML"),
-        (b"<testsuite>", "the report is no XML"),
+        (b"", "the report is not XML"),
+        (b"<testsuite>", "the report is not XML"),
         (b'<!DOCTYPE x [<!ENTITY a "b">]><x/>', "holds more than results"),
         ("<x/>".encode("utf-16"), "holds more than results"),
         (b"<testsuite/>", "no test was run"),

@@ -35,7 +35,7 @@ def test_every_pair_is_decided(state: State, event: Event) -> None:
     with pytest.raises(IllegalTransition) as caught:
         advance(before, event)
     assert caught.value.legal == tuple(LIFECYCLE[state])
-    assert f"{event} cannot happen to a task that is {state}" in str(caught.value)
+    assert f"{event} is not possible for a task that is {state}" in str(caught.value)
     assert before == TaskStanding(state=state)
 
 

@@ -185,7 +185,7 @@ def test_other_shapes(text: str, touched: tuple[str, ...]) -> None:
         ("*** Begin Patch\n*** Add File: x\n", "End Patch is missing"),
         ("diff --cc x\n", "the diff of a merge"),
         ('diff --git "a/x\n', "names no file"),
-        ('diff --git "a/x" b/x b/y\n', "not two names"),
+        ('diff --git "a/x" b/x b/y\n', "not have two names"),
         ("diff --git a/x b/y\n@@ -1 +1 @@\n", "a hunk belongs to no file"),
     ],
 )

@@ -31,7 +31,7 @@ def test_every_pair_is_decided(state: PlanState, event: PlanEvent) -> None:
     with pytest.raises(IllegalTransition) as caught:
         next_plan_state(state, event)
     assert caught.value.legal == tuple(PLAN_LIFECYCLE[state])
-    assert f"cannot happen to a plan that is {state}" in str(caught.value)
+    assert f"is not possible for a plan that is {state}" in str(caught.value)
 
 
 def test_what_must_hold() -> None:

@@ -252,6 +252,8 @@ LIMITED = [
         (Fault.REFUSED, FRESH, Expected("STALLED", "ESCALATE", "LLM_REFUSAL", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
         (Fault.CONFLICT, replace(used(failures=2), is_rebase=True), Expected("RELEASED", "RETRY", "MERGE_CONFLICT")),
         (Fault.CONFLICT, FRESH, Expected("ERRED RETRIED", "RETRY", "MERGE_CONFLICT")),
+        (Fault.FOREIGN_PUSH, used(failures=2), Expected("STALLED", "ESCALATE", "MERGE_CONFLICT", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
+        (Fault.REMOTE_AWAY, used(failures=2), Expected("STALLED", "ESCALATE", "REPOSITORY_UNAVAILABLE", "no key", QuestionKind.HELP, Waiting.EXTERNAL)),
     ],
     ids=[
         "tried again",
@@ -267,6 +269,8 @@ LIMITED = [
         "refused",
         "a rebase that does not apply is nobody's failure",
         "an executor cannot call its own failure a conflict",
+        "others have pushed to the branch",
+        "the remote is away",
     ],
 )  # fmt: skip
 def test_a_run_without_a_message(

@@ -93,23 +93,23 @@ ERRORS = {
     "a second definition": (
         ContractAlreadyRegistered("x.v1", "Other"),
         "'x.v1' is already registered for Other",
-        "a version is never redefined: choose a new name, or use a Registry of its own",
+        "a version is never redefined: choose a new name, or use a separate Registry",
     ),
     "too much to tell": (
         ContextTooLarge(2000, 1000),
         "the agent's context needs 2,000 bytes, but only 1,000 are allowed",
         "split the task or raise its context budget",
     ),
-    "a move": (IllegalTransition("DONE", "CLAIMED", ()), "CLAIMED cannot happen to a task that is DONE", "that state is final"),
+    "a move": (IllegalTransition("DONE", "CLAIMED", ()), "CLAIMED is not possible for a task that is DONE", "that state is final"),
     "no room": (
         CannotWrite("x", OSError(28, "No space left on device")),
         "x: cannot be written (No space left on device)",
-        "name another place, or make this one writable",
+        "choose another place, or make this one writable",
     ),
-    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "verify the ledger to see the extent"),
+    "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "verify the ledger to see what else has changed"),
     "no score": (InvalidTScore("x", 2), "x: a T-score is a number from 0 to 1, got 2", ""),
     "no phase": (InvalidPhases("x", "y", 2), "x:y: got 2", ""),
-    "no answer": (NotAccepted([1], "bad"), "no answer was accepted in 1 attempt; the last one: bad", ""),
+    "no answer": (NotAccepted([1], "bad"), "no answer was accepted in 1 attempt; the last answer: bad", ""),
     "no JSON": (
         Unparseable("not_json", expected="an object", actual="prose"),
         "not_json at offset 0: expected an object, got prose",

@@ -1,10 +1,10 @@
-"""How long ago, and how much longer."""
+"""Durations: exact, rough, and seen from now."""
 
 from __future__ import annotations
 
 import pytest
 
-from accordance.rendering.durations import ago, duration, left
+from accordance.rendering.durations import ago, duration_text, left, rough_duration
 
 NOON = "2026-03-01T12:00:00.000000Z"
 
@@ -41,4 +41,22 @@ def test_left(until: str, words: str) -> None:
 
 def test_seconds() -> None:
     """Less than a minute."""
-    assert duration(44.6) == "45 s"
+    assert rough_duration(44.6) == "45 s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        pytest.param(0, "0.0 s", id="nothing"),
+        pytest.param(4.24, "4.2 s", id="seconds with a tenth"),
+        pytest.param(59.96, "1 min 00 s", id="never sixty seconds"),
+        pytest.param(187, "3 min 07 s", id="minutes"),
+        pytest.param(3600, "1 h 00 min", id="an hour"),
+        pytest.param(7_530, "2 h 05 min", id="hours, without seconds"),
+        pytest.param(259_200, "3 d", id="whole days"),
+        pytest.param(275_000, "3 d 4 h", id="days and hours"),
+    ],
+)
+def test_a_duration(seconds: float, text: str) -> None:
+    """Two units at most."""
+    assert duration_text(seconds) == text

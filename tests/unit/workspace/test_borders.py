@@ -24,6 +24,7 @@ from accordance.workspace.errors import IsolationUnavailable
 from accordance.workspace.isolation import Room, why_no_landlock
 from accordance.workspace.probing import probe
 from accordance.workspace.running import run
+from tests.limits import LIMIT
 
 USER = 12321  # nobody's number
 LEVELS = ("bwrap", "landlock")
@@ -87,7 +88,7 @@ class Stage:
             capture_output=True,
             text=True,
             cwd="/",
-            timeout=60,
+            timeout=LIMIT,
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

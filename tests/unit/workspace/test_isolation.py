@@ -24,6 +24,7 @@ from accordance.workspace.isolation import (
 )
 from accordance.workspace.probing import LEVEL_NAMES, level_for, probe
 from accordance.workspace.running import run
+from tests.limits import LIMIT
 
 WORKING = [found.level for found in probe().levels if found.works]
 CONFINING = [level for level in WORKING if level.confines]
@@ -199,7 +200,7 @@ def test_the_command_ends_when_whoever_asked_is_gone(tmp_path: Path) -> None:
     )
     asker = subprocess.Popen([sys.executable, "-c", script])
     log = tmp_path / "log"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LIMIT
     while not (log.exists() and log.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.02)
     below = keeper.descendants(asker.pid)

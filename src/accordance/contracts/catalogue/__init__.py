@@ -1,4 +1,4 @@
-"""The contracts that come with accordance, one module each; `builtin` lists them.
+"""The contracts that come with accordance, each in its module; `builtin` lists them.
 
-The package itself imports none of them: most users need a single one.
+The package itself imports none of them: most users need a single contract.
 """

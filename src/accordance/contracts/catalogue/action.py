@@ -66,7 +66,7 @@ class ActionError(Open):
 
 
 class Action(Open):
-    """One of four results; the branch of that name carries the rest."""
+    """The result; the branch of that name carries the rest."""
 
     schema_version: Literal["xiaobo_action_v1"]
     task_id: Text
@@ -79,13 +79,15 @@ class Action(Open):
 def is_plainly_in_order(message: JsonObject, context: Context) -> bool:
     """Return whether an action, right in every field, plainly keeps all rules.
 
-    Most actions do, and this is a single look instead of one per rule.
+    Most actions do, and this is cheaper than running every rule.
     """
     action: Any = message
     task = action["task_id"]
     if context.task_id is not None and task != context.task_id:
         return False
-    if action.get("needs_input") is not None or action.get("error") is not None:
+    if action.get("needs_input") is not None:
+        return False
+    if action.get("error") is not None:
         return False
 
     artifact = action.get("artifact")
@@ -177,19 +179,19 @@ def artifact_keeps_to_its_folder(
 
     violations: list[Violation] = []
     name = artifact.get("name")
-    if isinstance(name, str) and not name.isidentifier() and _is_unsafe_name(name):
-        violations.append(
-            Violation(
-                "unsafe_name",
-                path="$.artifact.name",
-                expected="a plain name, without / or ..",
-                actual=excerpt(name),
-            )
+    if isinstance(name, str) and _is_unsafe_name(name):
+        unsafe_name = Violation(
+            "unsafe_name",
+            path="$.artifact.name",
+            expected="a plain name, without / or ..",
+            actual=excerpt(name),
         )
+        violations.append(unsafe_name)
 
     hint = artifact.get("path_hint")
     if isinstance(hint, str) and hint:
-        folder = f"{ARTIFACTS}{context.task_id or message.get('task_id')}/"
+        task = context.task_id or message.get("task_id")
+        folder = f"{ARTIFACTS}{task}/"
         if not _lies_under(hint, folder):
             path = "$.artifact.path_hint"
             is_other_tasks = hint.startswith(ARTIFACTS)
@@ -235,7 +237,9 @@ def _moved(path: str, hint: str, folder: str) -> Fix | None:
     """Return the fix that keeps the file name and puts it into the folder."""
     name = hint.rstrip("/").rpartition("/")[2]
     inside = folder + name
-    return Fix(path, inside) if _lies_under(inside, folder) else None
+    if _lies_under(inside, folder):
+        return Fix(path, inside)
+    return None
 
 
 def _lies_under(path: str, folder: str) -> bool:

@@ -132,7 +132,8 @@ def executes_the_phases_of_its_level(
     if not isinstance(executed, list):
         return
 
-    phases = [phase for phase in executed if type(phase) is int and phase in PHASES]
+    numbers = [phase for phase in executed if type(phase) is int]
+    phases = [phase for phase in numbers if phase in PHASES]
     for phase in phase_completion(level, phases).missing:
         yield Violation(
             "phase_missing",
@@ -190,11 +191,13 @@ def options_are_scored_once(message: JsonObject, _: Context) -> Iterator[Violati
 
 
 def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """The final selection is one of the scored options, with the same score."""
+    """The final selection is among the scored options, with the same score."""
     selection = _part(_part(message, "vs_metadata"), "final_selection")
     option = selection.get("option")
     options = [*_scored_options(message)]
-    if not isinstance(option, str) or is_blank(option) or not options:
+    if not isinstance(option, str) or is_blank(option):
+        return
+    if not options:
         return
 
     path = "$.vs_metadata.final_selection"
@@ -206,9 +209,13 @@ def selection_was_scored(message: JsonObject, _: Context) -> Iterator[Violation]
             expected="one of the options in t_scores",
             actual=excerpt(option),
         )
-    elif len(scores) == 1 and _differ(selection.get("t_score"), scores[0]):
-        expected = f"the same score as in t_scores, which is {excerpt(scores[0])}"
-        t_score = excerpt(selection.get("t_score"))
+        return
+
+    score = scores[0]
+    stated = selection.get("t_score")
+    if len(scores) == 1 and _differ(stated, score):
+        expected = f"the same score as in t_scores, which is {excerpt(score)}"
+        t_score = excerpt(stated)
         yield Violation(
             "selection_score_mismatch",
             path=f"{path}.t_score",
@@ -296,7 +303,7 @@ def _t_scores(message: JsonObject) -> list[Any]:
 
 
 def _part(message: JsonObject, key: str) -> JsonObject:
-    """Return the object under a key, or an empty one for anything else."""
+    """Return the object under a key, or an empty object for anything else."""
     part = message.get(key)
     return part if isinstance(part, dict) else {}
 

@@ -38,7 +38,7 @@ class Edit(Closed):
 
 
 class FileEdits(Closed):
-    """A change, as one message."""
+    """A change, as a message."""
 
     schema_version: Literal["file_edits_v1"]
     task_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]

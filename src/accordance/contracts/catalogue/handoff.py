@@ -45,7 +45,7 @@ class Condition(Open):
 
 
 class Handoff(Open):
-    """The work, passed from one agent to another."""
+    """The work, passed from agent to agent."""
 
     schema_version: Annotated[Literal["agent_handoff_v1"] | None, NotNull] = None
     from_agent: Text
@@ -69,7 +69,9 @@ def passes_the_work_on(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Sender and receiver are two agents."""
     sender = message.get("from_agent")
     receiver = message.get("to_agent")
-    if isinstance(sender, str) and not is_blank(sender) and sender == receiver:
+    if not isinstance(sender, str) or is_blank(sender):
+        return
+    if sender == receiver:
         yield Violation(
             "self_handoff",
             path="$.to_agent",
@@ -111,7 +113,7 @@ def own_checks_pass(message: JsonObject, _: Context) -> Iterator[Notice]:
 
 
 def conditional_means_a_condition(message: JsonObject, _: Context) -> Iterator[Notice]:
-    """A conditional handoff has a condition; without one, a person has to decide."""
+    """A conditional handoff has a condition; without it, a person decides."""
     if message.get("handoff_type") == "conditional" and "condition" not in message:
         yield Notice(
             "no_condition",

@@ -11,21 +11,23 @@ from accordance.contracts.violation import Violation, excerpt
 
 def is_about_the_task(message: JsonObject, context: Context) -> Iterable[Violation]:
     """task_id is exactly the id of the task that was asked for."""
-    wanted = context.task_id
-    task_id = message.get("task_id")
-    if wanted is None or task_id == wanted or not isinstance(task_id, str):
-        return ()
-    return (wrong_task(wanted, task_id),)
+    return wrong_task(context.task_id, message.get("task_id"))
 
 
-def wrong_task(wanted: str, task_id: str) -> Violation:
-    """Return the violation for another id than the one that was asked for.
+def wrong_task(wanted: str | None, task_id: object) -> Iterable[Violation]:
+    """Return the violation for an id that was not asked for.
 
-    It has no fix: the message may be the answer to another question.
+    It has no fix: the message may be the answer to another question. An id that is no
+    text is reported by the model.
     """
-    return Violation(
+    if wanted is None or task_id == wanted:
+        return ()
+    if not isinstance(task_id, str):
+        return ()
+    violation = Violation(
         "wrong_task",
         path="$.task_id",
         expected=f"{excerpt(wanted)}, the id that was given",
         actual=excerpt(task_id),
     )
+    return (violation,)

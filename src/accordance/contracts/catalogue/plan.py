@@ -1,7 +1,7 @@
 """`plan_json_v1`: a plan as a graph of goals, actions and checks. Seed 001 s3.
 
 Edges: DECOMPOSE points from a parent to its part, DEPENDS_ON from the prerequisite to
-the dependent, ALTERNATIVE from a parent to the candidates of one group. The rewrites
+the dependent, ALTERNATIVE from a parent to the candidates of a group. The rewrites
 (START and END, completion under the root) are in `plan_rewrites`, the rules of the
 graph in `plan_graph`.
 """
@@ -22,7 +22,7 @@ from accordance.contracts.catalogue.plan_sound import is_plainly_sound
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
 from accordance.contracts.fields import Count, Flag, Long, Object, Open, Text, Time
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.normalising import Shape, Spelling, normalise
 from accordance.contracts.violation import Repair
 
@@ -56,7 +56,7 @@ class Node(Open):
 
 
 class EdgeMetadata(Open):
-    """How the edges of one parent, or of one group, belong together."""
+    """How the edges of a parent, or of a group, belong together."""
 
     and_or: Literal["AND", "OR"] | None = None
     group_id: Text | None = None
@@ -97,7 +97,7 @@ class Requirement(Open):
 
 
 class Plan(Open):
-    """A whole plan. It is written with its version even if it was read without one."""
+    """A whole plan. It is written with its version even if it was read without."""
 
     schema_version: Literal["plan_json_v1"] = "plan_json_v1"
     plan: PlanHead
@@ -209,7 +209,7 @@ def repeated_containers_are_one(
         )
         for alias, key in repeated.items()
     ]
-    kept = {key: value for key, value in message.items() if key not in repeated}
+    kept = without(message, repeated)
     return kept, repairs
 
 

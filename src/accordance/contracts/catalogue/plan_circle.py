@@ -13,7 +13,7 @@ _LONGEST: Final = 400  # characters of a circle
 
 
 class _Step(NamedTuple):
-    """One task of a circle, and the next, which it needs."""
+    """A task of a circle, and the next, which it needs."""
 
     task: str
     needed: str

@@ -1,4 +1,4 @@
-"""The rules of a plan's graph: unique ids, references to nodes, no cycle, one root.
+"""The rules of a plan's graph: unique ids, known nodes, no cycle, a single root.
 
 Every pass is linear and none is recursive: 100,000 nodes are an ordinary plan.
 """
@@ -13,6 +13,7 @@ from accordance.contracts.catalogue.plan_reading import (
     TaskId,
     and_or_of,
     ends_of,
+    graph_in,
     objects_in,
     plan_id_of,
     root_of,
@@ -95,8 +96,8 @@ def references_lead_somewhere(message: JsonObject, _: Context) -> Iterator[Viola
     for key, names in _REFERENCES.items():
         for index, item in enumerate(objects_in(message, key) or ()):
             for name in names:
-                task = item.get(name)
-                if isinstance(task, str) and task and task not in known:
+                task = text_or_none(item.get(name))
+                if task and task not in known:
                     yield _dangling(f"$.{key}[{index}].{name}", task)
 
 
@@ -189,7 +190,7 @@ def nothing_waits_for_itself(message: JsonObject, _: Context) -> Iterator[Violat
 
 
 def _cycles(edges: list[JsonObject]) -> Iterator[Violation]:
-    """Yield edges from a node to itself, and one cycle over edges of all types."""
+    """Yield edges from a node to itself, and a cycle over edges of all types."""
     targets: dict[str, list[str]] = {}
     incoming: dict[str, int] = {}
     for index, edge in enumerate(edges):
@@ -254,11 +255,10 @@ def _cycle_among(edges: list[JsonObject], stuck: set[str]) -> Violation:
 
 def lies_under_one_root(message: JsonObject, _: Context) -> Iterator[Violation]:
     """Every node is a part of the root at some depth, or such a part waits for it."""
-    root = root_of(message)
-    nodes = objects_in(message, "nodes")
-    edges = objects_in(message, "edges")
-    if root is None or not nodes or edges is None:
+    graph = graph_in(message)
+    if graph is None:
         return
+    root, nodes, edges = graph
 
     reached = _reached_from(root, edges)
     if len(reached) > len(nodes):

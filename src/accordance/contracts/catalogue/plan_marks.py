@@ -1,6 +1,6 @@
 """START and END: the marks of an external planner's chain, which are not tasks.
 
-Only a mere mark counts as one. A task that happens to be called `finish` stays a task.
+Nothing but a mere mark counts. A task that happens to be called `finish` stays a task.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _FIELDS_OF_EVERY_NODE: Final = frozenset(
 
 def mark_word(task: object) -> Literal["START", "END"] | None:
     """Return START or END, if that is what an id means."""
-    if not isinstance(task, str) or len(task) > _LONGEST_MARK or not task.isascii():
+    if not isinstance(task, str) or len(task) > _LONGEST_MARK:
+        return None
+    if not task.isascii():
         return None
 
     word = task.strip().upper()
@@ -52,8 +54,8 @@ def marks_of(
     declared: set[TaskId] = set()
     for node in nodes:
         task = text_or_none(node.get("task_id"))
-        is_repeated = task in declared
-        if task in candidates and (is_repeated or not _is_mere_mark(node)):
+        is_mark = task not in declared and _is_mere_mark(node)
+        if task in candidates and not is_mark:
             candidates.discard(task)
         declared.add(task)
 
@@ -118,7 +120,8 @@ def _standing_at_the_ends(
             not_marks += (source, target)
         if kind == "DECOMPOSE" and source in declared:
             not_marks.append(source)
-        if source != root and (kind == "DECOMPOSE" or mark_word(target) == "START"):
+        leads_to_start = kind == "DECOMPOSE" or mark_word(target) == "START"
+        if source != root and leads_to_start:
             stands_with.setdefault(source, []).append(target)
         if target != root and mark_word(source) == "END":
             stands_with.setdefault(target, []).append(source)

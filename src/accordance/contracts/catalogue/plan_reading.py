@@ -15,7 +15,7 @@ TaskId: TypeAlias = str | None
 
 
 def root_of(message: JsonObject) -> str | None:
-    """Return the id of the root, if the plan names one."""
+    """Return the id of the root, if the plan names it."""
     head = message.get("plan")
     if not isinstance(head, dict):
         return None
@@ -28,6 +28,18 @@ def plan_id_of(message: JsonObject) -> object:
     if not isinstance(head, dict):
         return None
     return head.get("plan_id")
+
+
+def graph_in(
+    message: JsonObject,
+) -> tuple[str, list[JsonObject], list[JsonObject]] | None:
+    """Return the root, the nodes and the edges, or None unless all can be read."""
+    root = root_of(message)
+    nodes = objects_in(message, "nodes")
+    edges = objects_in(message, "edges")
+    if root is None or edges is None or not nodes:
+        return None
+    return root, nodes, edges
 
 
 def objects_in(message: JsonObject, key: str) -> list[JsonObject] | None:

@@ -25,9 +25,8 @@ from accordance.contracts.catalogue.plan_reading import (
     TaskId,
     and_or_of,
     ends_of,
-    objects_in,
+    graph_in,
     plan_id_of,
-    root_of,
     text_or_none,
 )
 from accordance.contracts.context import Context
@@ -41,11 +40,10 @@ def complete_under_the_root(
     message: JsonObject, _: Context
 ) -> tuple[JsonObject, list[Repair | Notice]]:
     """Take out START and END, and put every node without a parent under the root."""
-    root = root_of(message)
-    nodes = objects_in(message, "nodes")
-    edges = objects_in(message, "edges")
-    if root is None or not nodes or edges is None:
+    graph = graph_in(message)
+    if graph is None:
         return message, []
+    root, nodes, edges = graph
     if not any(node.get("task_id") == root for node in nodes):
         return message, []
 
@@ -141,7 +139,7 @@ class _Outline:
         return needs_one_part and task in self.prerequisites
 
     def has_its_place(self, task: TaskId) -> bool:
-        """Return whether a node has a parent already, or must not have one."""
+        """Return whether a node has a parent already, or must not get any."""
         return (
             task in self.parts
             or task in self.group_parent
@@ -241,7 +239,8 @@ def _with_parts_of_the_root(
 
     All other edges of marks are taken out.
     """
-    if not marks and not any(outline.part_of_the_root(edge) for edge in edges):
+    has_parts_of_the_root = any(outline.part_of_the_root(edge) for edge in edges)
+    if not marks and not has_parts_of_the_root:
         return edges
 
     kept: list[JsonObject] = []
@@ -303,7 +302,9 @@ def _missing_parent_edges(
     plan_id = plan_id_of(message)
     for node in nodes:
         task = node.get("task_id")
-        if not isinstance(task, str) or task == outline.root or task in outline.parts:
+        if not isinstance(task, str) or task == outline.root:
+            continue
+        if task in outline.parts:
             continue
 
         parent = outline.group_parent.get(task)
@@ -312,7 +313,7 @@ def _missing_parent_edges(
                 continue
             parent = outline.root
 
-        outline.parts.add(task)  # two nodes of one name have one parent
+        outline.parts.add(task)  # nodes of the same name share a parent
         yield {
             "edge_id": str(uuid.uuid5(_EDGE_IDS, f"{plan_id}\n{parent}\n{task}")),
             "plan_id": plan_id,

@@ -1,6 +1,6 @@
 """A quick sufficient test for plans: True means that no rewrite and no rule applies.
 
-Most plans are written in order, every edge from an earlier node to a later one. For
+Most plans are written in order, every edge from an earlier node to a later. For
 those a single look at each node and each edge settles everything. False only means that
 the rules have to look closer. A property test compares this test with the rules.
 """
@@ -25,7 +25,7 @@ class _Layout:
     """What the edges say, with a node's place in the list instead of its id."""
 
     edge_count: int
-    parent: list[int]  # of each node; the last one that was named
+    parent: list[int]  # of each node; the last that was named
     goals: set[int] = field(default_factory=set)  # nodes that have parts
     waits: list[tuple[int, int]] = field(default_factory=list)
     candidates: list[tuple[int, int]] = field(default_factory=list)
@@ -39,15 +39,16 @@ class _Layout:
 
     @property
     def hangs_together(self) -> bool:
-        """Whether all but the root have a parent, and parts are combined one way."""
+        """Whether all but the root have a parent, and no parent mixes AND and OR."""
         has_one_root = self.parent.count(_NONE) == 1
-        return has_one_root and (self.combined <= _ALL_AND or self.combined <= _ALL_OR)
+        is_unmixed = self.combined <= _ALL_AND or self.combined <= _ALL_OR
+        return has_one_root and is_unmixed
 
 
 def is_plainly_sound(message: JsonObject, _: Context) -> bool:
     """Return whether a plan, right in every field, plainly keeps the graph's rules.
 
-    Where every edge leads from an earlier node to a later one there is no cycle. If
+    Where every edge leads from an earlier node to a later node, there is no cycle. If
     every node but the root then has a parent, going up from any of them must end at the
     root.
     """

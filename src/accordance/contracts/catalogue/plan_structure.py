@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from accordance.contracts.catalogue.plan_reading import and_or_of, objects_in, root_of
+from accordance.contracts.catalogue.plan_reading import and_or_of, graph_in
 from accordance.contracts.jsonpath import JsonObject
 
 
@@ -24,7 +24,7 @@ class Structure:
     parents: dict[str, dict[str, None]] = field(default_factory=dict)
     prerequisites: dict[str, dict[str, None]] = field(default_factory=dict)
     or_goals: set[str] = field(default_factory=set)
-    """Goals that need only one of their parts."""
+    """Goals that any of their parts can finish."""
     groups: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     rivals: dict[str, list[str]] = field(default_factory=dict)
     """All candidates of a candidate's group, the best first."""
@@ -48,11 +48,10 @@ def read_structure(message: JsonObject) -> Structure | None:
 
     None where an id, a priority or an edge is wrong: other rules report that.
     """
-    root = root_of(message)
-    nodes = objects_in(message, "nodes")
-    edges = objects_in(message, "edges")
-    if root is None or not nodes or edges is None:
+    graph = graph_in(message)
+    if graph is None:
         return None
+    root, nodes, edges = graph
 
     structure = Structure(root)
     for place, node in enumerate(nodes):

@@ -5,7 +5,7 @@ parts may begin when the goal may. So a part that waits for its own goal waits f
 itself, and so do two goals whose parts wait for the other goal.
 
 What the edges mean when a plan moves (docs/decisions/0007) is written here as
-implications of one form: this event happens once all of those have. Starting from the
+implications of the form: this event happens once all of those have. Starting from the
 events that need nothing, everything that follows happens. Each implication is looked at
 once per condition, so the time is linear. A property test drives random plans and
 compares.
@@ -101,12 +101,13 @@ def _conditions_to_begin(structure: Structure, task: str) -> Iterator[Event]:
     """
     reviewed = structure.checks.get(task)
     for prerequisite in structure.prerequisites.get(task, ()):
-        is_product = (
-            prerequisite == reviewed
-            and prerequisite not in structure.parts
-            and prerequisite not in structure.passed_over
-        )
-        yield (BEGUN if is_product else SETTLED, prerequisite)
+        is_goal = prerequisite in structure.parts
+        is_wanted = prerequisite not in structure.passed_over
+        is_product = prerequisite == reviewed and not is_goal
+        if is_product and is_wanted:
+            yield (BEGUN, prerequisite)
+        else:
+            yield (SETTLED, prerequisite)
 
     if reviewed is None:
         for parent in structure.parents.get(task, ()):

@@ -36,7 +36,7 @@ class Issue(Open):
 
 
 class Dimension(Open):
-    """The score in one dimension of the rubric."""
+    """The score in a dimension of the rubric."""
 
     dimension: Text
     score: int
@@ -69,7 +69,7 @@ class Review(Open):
 def plan_reviews_carry_the_plan_id(
     message: JsonObject, context: Context
 ) -> tuple[JsonObject, list[Repair]]:
-    """A PLAN review carries the plan's id as its task_id; a missing one is supplied."""
+    """A PLAN review carries the plan's id as its task_id; a missing id is supplied."""
     wanted = _id_asked_for(message, context)
     if message.get("review_target") != "PLAN" or wanted is None:
         return message, []
@@ -114,10 +114,7 @@ def is_about_what_was_asked(
 ) -> Iterable[Violation]:
     """A NODE review carries the task's id, a PLAN review the plan's."""
     wanted = _id_asked_for(message, context)
-    task_id = message.get("task_id")
-    if wanted is None or task_id == wanted or not isinstance(task_id, str):
-        return ()
-    return (wrong_task(wanted, task_id),)
+    return wrong_task(wanted, message.get("task_id"))
 
 
 def score_and_action_agree(
@@ -126,7 +123,9 @@ def score_and_action_agree(
     """total_score reaches the threshold if and only if the action is APPROVE."""
     score = message.get("total_score")
     action = message.get("action_required")
-    if type(score) is not int or not 0 <= score <= BEST_SCORE or action not in ACTIONS:
+    if type(score) is not int or action not in ACTIONS:
+        return ()
+    if not 0 <= score <= BEST_SCORE:
         return ()
 
     threshold = context.threshold

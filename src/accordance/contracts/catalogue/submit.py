@@ -71,7 +71,9 @@ _TEXT: Final = frozenset((str,))
 
 def _upper_case(written: str) -> str | None:
     """Return a text that looks like a code in upper case; None for any other text."""
-    return written.upper() if _CODE.fullmatch(written) else None
+    if _CODE.fullmatch(written):
+        return written.upper()
+    return None
 
 
 SPELLED_REASON: Final = Respell(
@@ -151,16 +153,17 @@ def absent_new_files_are_none(
 def done_means_exit_code_zero(message: JsonObject, _: Context) -> Iterable[Violation]:
     """Status DONE implies exit_code 0."""
     code = message.get("exit_code")
-    if code == 0 or message.get("status") != "DONE" or type(code) is not int:
+    if code == 0 or type(code) is not int:
         return ()
-    return (
-        Violation(
-            "done_but_failed",
-            path="$.exit_code",
-            expected="0 with status DONE, or another status",
-            actual=excerpt(code),
-        ),
+    if message.get("status") != "DONE":
+        return ()
+    violation = Violation(
+        "done_but_failed",
+        path="$.exit_code",
+        expected="0 with status DONE, or another status",
+        actual=excerpt(code),
     )
+    return (violation,)
 
 
 def need_input_says_what(
@@ -170,7 +173,9 @@ def need_input_says_what(
     status = message.get("status")
     questions = message.get("needs_input")
     needs_input = status == "NEED_INPUT"
-    if not isinstance(questions, list) or not (questions or needs_input):
+    if not isinstance(questions, list):
+        return ()
+    if not questions and not needs_input:
         return ()
 
     has_question = any(
@@ -269,6 +274,10 @@ def _failed_tests_undeclared(message: JsonObject) -> Iterator[Notice]:
         )
 
 
+def _has_duplicates(paths: list[object]) -> bool:
+    return len({*paths}) < len(paths)
+
+
 def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
     """No path is named twice, and none is both changed and new."""
     changed = message.get("changed_files")
@@ -282,7 +291,7 @@ def file_lists_are_tidy(message: JsonObject, _: Context) -> Iterable[Notice]:
         return ()
 
     notices: list[Notice] = []
-    if len({*changed}) < len(changed) or len({*new}) < len(new):
+    if _has_duplicates(changed) or _has_duplicates(new):
         notices.append(
             Notice(
                 "duplicate_paths",

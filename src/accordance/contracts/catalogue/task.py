@@ -141,7 +141,7 @@ def executors_are_known(message: JsonObject, context: Context) -> Iterator[Viola
 
 
 def _unknown(code: str, path: str, name: str, known: Collection[str]) -> Violation:
-    """Return the violation for an unknown name; a misspelt one has a fix."""
+    """Return the violation for an unknown name; a misspelt name has a fix."""
     meant = respelling(known, name)
     return Violation(
         code,
@@ -182,7 +182,12 @@ def tests_stay_inside(message: JsonObject, _: Context) -> Iterator[Violation]:
 
 def _unsafe_test(path: str, root: str, actual: str) -> Violation:
     expected = f"a path relative to the {root}"
-    return Violation("unsafe_path", path, expected, excerpt(actual))
+    return Violation(
+        code="unsafe_path",
+        path=path,
+        expected=expected,
+        actual=excerpt(actual),
+    )
 
 
 def no_path_is_in_both(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -269,7 +274,9 @@ def _texts(part: JsonObject, key: str) -> list[str]:
     items = part.get(key)
     if not isinstance(items, list):
         return []
-    return items if all(isinstance(item, str) for item in items) else []
+    if all(isinstance(item, str) for item in items):
+        return items
+    return []
 
 
 TASK: Final = Contract(

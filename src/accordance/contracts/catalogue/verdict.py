@@ -32,7 +32,7 @@ A step up the ladder is an escalation, the same again is a retry.
 """
 
 REJECTING_CHECKS: Final = ("schema_valid", "scope_clean")
-"""A submission that fails one of these is refused (seed 003)."""
+"""A submission that fails any of these is refused (seed 003)."""
 
 
 class VerdictChecks(Open):
@@ -141,7 +141,9 @@ def next_action_fits(message: JsonObject, _: Context) -> Iterator[Violation]:
     if next_action in fitting:
         return
 
-    choices = fitting[0] if len(fitting) == 1 else f"one of {', '.join(fitting)}"
+    choices = ", ".join(fitting)
+    if len(fitting) > 1:
+        choices = f"one of {choices}"
     yield Violation(
         "next_action_contradicts",
         path="$.next_action",

@@ -1,1 +1,1 @@
-"""What can be said about a plan before it runs: `rules` lists every rule."""
+"""The checks on a plan before it runs: `rules` lists every rule."""

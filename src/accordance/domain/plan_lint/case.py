@@ -1,4 +1,4 @@
-"""What a plan is linted with, and what is found."""
+"""What a plan is linted with, and its findings."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ class LintCase:
     """Whether models may review what they made themselves."""
     has_own_tests: bool = False
     """Whether the settings name tests for tasks that name none."""
+    repository_problem: str | None = None
+    """Why the remote of the repository cannot be used, if it has one."""
 
     @cached_property
     def graph(self) -> PlanGraph:
@@ -57,7 +59,7 @@ class LintCase:
         return {node.task_id: node for node in self.plan.nodes}
 
     def work(self) -> Iterator[Node]:
-        """Yield the nodes that are somebody's work, in the order of the plan."""
+        """Yield the nodes that are an agent's work, in the order of the plan."""
         for node in self.plan.nodes:
             if self.graph[node.task_id].is_work:
                 yield node

@@ -46,7 +46,7 @@ def cost_at_most(
 def _limit(
     for_run: _Number | None, for_task: _Number | None, tasks: int
 ) -> _Number | None:
-    """Return the tighter of a limit of the whole run and one of each task."""
+    """Return the tighter of the limit of the whole run and that of each task."""
     limits = []
     if for_run is not None:
         limits.append(for_run)

@@ -18,7 +18,7 @@ from accordance.domain.plan_lint.case import (
 from accordance.errors import InvalidPattern
 
 MAX_PAIRS: Final = 2000
-"""Pairs of tasks that are compared; it is said if there are more."""
+"""Pairs of tasks that are compared; a note says if there are more."""
 _EVERYTHING: Final = ("**",)
 
 
@@ -50,7 +50,8 @@ def pins_do_not_overlap(case: LintCase) -> Iterator[LintFinding]:
 
 
 def _pins(case: LintCase, node: Node) -> Mapping[str, Any]:
-    pins: Mapping[str, Any] = (case.change(node) or {}).get("pins") or {}
+    change = case.change(node) or {}
+    pins: Mapping[str, Any] = change.get("pins") or {}
     return pins
 
 

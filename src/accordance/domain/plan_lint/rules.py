@@ -74,7 +74,7 @@ def every_product_has_a_reviewer(case: LintCase) -> Iterator[LintFinding]:
 
 
 def nobody_reviews_their_own_work(case: LintCase) -> Iterator[LintFinding]:
-    """A product is reviewed by another model than the one that made it."""
+    """A product is reviewed by a model other than its author."""
     if case.own_work:
         return
     for node in case.makers():
@@ -152,6 +152,13 @@ def code_has_tests(case: LintCase) -> Iterator[LintFinding]:
             )
 
 
+def the_repository_can_be_reached(case: LintCase) -> Iterator[LintFinding]:
+    """The remote of the repository that tasks change can be read, and takes pushes."""
+    if case.repository_problem is not None:
+        rule = "the_repository_can_be_reached"
+        yield case.finding(rule, "error", case.repository_problem)
+
+
 LINT_RULES: Final[tuple[LintRule, ...]] = (
     executors_are_configured,
     every_task_has_an_executor,
@@ -161,4 +168,5 @@ LINT_RULES: Final[tuple[LintRule, ...]] = (
     pins_do_not_overlap,
     code_has_tests,
     inputs_are_supplied,
+    the_repository_can_be_reached,
 )

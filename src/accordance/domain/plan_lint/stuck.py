@@ -57,7 +57,8 @@ def _cause(
         for part in node.parts
         if part in never_done and not _has_substitute(graph, part, never_done)
     ]
-    is_lost = len(dead) == len(node.parts) if node.combine == "OR" else bool(dead)
+    fatal = len(node.parts) if node.combine == "OR" else 1
+    is_lost = len(dead) >= fatal
     return never_done[dead[0]] if is_lost else None
 
 

@@ -1,4 +1,4 @@
-"""Research agents as they are registered, and how to find one by any of its names."""
+"""Research agents as they are registered, found by any of their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANDIDATES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def language_of(request: AgentRequest) -> Literal["ko", "en"]:
-    """Return the language a request wants, or else the one it is written in."""
+    """Return the language a request wants, or else its own language."""
     preferences = request.user_preferences
     if preferences is not None and preferences.language is not None:
         return preferences.language
@@ -108,7 +108,7 @@ class AgentRegistry:
         return agent
 
     def find(self, name: object) -> ResearchAgent | None:
-        """Return the agent of that name, if there is one."""
+        """Return the agent of that name, if registered."""
         if not isinstance(name, str):
             return None
         return self._by_name.get(plain(name))

@@ -70,7 +70,7 @@ class AnswerExpectations:
     registry: AgentRegistry
     request: AgentRequest | None = None
     words: str = ""  # the goal of a task, where there is no request
-    agent: str | None = None  # the agent that was asked, if it was a particular one
+    agent: str | None = None  # set if a particular agent was asked
     acknowledgement: Acknowledgement | None = None
 
     @property
@@ -114,7 +114,7 @@ def rules_for(expectations: AnswerExpectations) -> tuple[Rule, ...]:
     def comes_from_the_agent_that_was_asked(
         message: JsonObject, _: Context
     ) -> Iterator[Violation]:
-        """agent_id is registered, is the one that was asked, and vs_level is its level."""
+        """agent_id is the agent that was asked; vs_level is its registered level."""
         yield from _identity(message, expectations)
 
     def says_which_request_it_answers(
@@ -181,19 +181,34 @@ def _identity(
     agent = registry.find(name)
     if agent is None:
         expected = registry.offer(name)
-        yield Violation("unknown_agent", "$.agent_id", expected, excerpt(name))
+        yield Violation(
+            code="unknown_agent",
+            path="$.agent_id",
+            expected=expected,
+            actual=excerpt(name),
+        )
         return
 
     if expectations.agent is not None:
         wanted = registry.get(expectations.agent)
         if wanted is not agent:
             expected = excerpt(wanted.id)
-            yield Violation("wrong_agent", "$.agent_id", expected, excerpt(name))
+            yield Violation(
+                code="wrong_agent",
+                path="$.agent_id",
+                expected=expected,
+                actual=excerpt(name),
+            )
 
     level = message.get("vs_level")
     if isinstance(level, str) and level != agent.level:
         expected = f'"{agent.level}", the level of {agent.id}'
-        yield Violation("level_mismatch", "$.vs_level", expected, excerpt(level))
+        yield Violation(
+            code="level_mismatch",
+            path="$.vs_level",
+            expected=expected,
+            actual=excerpt(level),
+        )
 
 
 # -- completeness
@@ -211,11 +226,16 @@ def criticises_itself_in_earnest(
     if not quality.passed:
         expected = "two strengths, two weaknesses, one improvement, another perspective"
         actual = f"wanting: {_missing_parts(quality)}"
-        yield Violation("thin_critique", "$.self_critique", expected, actual)
+        yield Violation(
+            code="thin_critique",
+            path="$.self_critique",
+            expected=expected,
+            actual=actual,
+        )
 
 
 def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """Provenance has at least one source and one step of reasoning."""
+    """Provenance has at least a source and a step of reasoning."""
     provenance = part(message, "provenance")
     checks = provenance_completeness(message).checks
     fields = {"sources": "has_sources", "reasoning_trace": "has_reasoning"}
@@ -225,7 +245,12 @@ def says_where_it_comes_from(message: JsonObject, _: Context) -> Iterator[Violat
         if isinstance(listed, list) and not checks[check]:
             where = f"$.provenance.{key}"
             expected = "at least one item"
-            yield Violation("thin_provenance", where, expected, excerpt(listed))
+            yield Violation(
+                code="thin_provenance",
+                path=where,
+                expected=expected,
+                actual=excerpt(listed),
+            )
 
 
 def leaves_the_outputs_of_its_phases(
@@ -234,7 +259,12 @@ def leaves_the_outputs_of_its_phases(
     """Every phase that the level demands has left its output in the answer."""
     for phase in missing_outputs(message):
         expected = wanted_output(phase)
-        yield Violation("phase_output_missing", FIRST_PLACE[phase], expected, "nothing")
+        yield Violation(
+            code="phase_output_missing",
+            path=FIRST_PLACE[phase],
+            expected=expected,
+            actual="nothing",
+        )
 
 
 def is_ready_for_publication(message: JsonObject, _: Context) -> Iterator[Violation]:
@@ -276,7 +306,12 @@ def _incomplete_critique(message: JsonObject) -> Iterator[Violation]:
 
 def _unready(where: str, expected: str, actual: str) -> Violation:
     demanded = f"{expected}, for quality_level publication_ready"
-    return Violation("below_quality", where, demanded, actual)
+    return Violation(
+        code="below_quality",
+        path=where,
+        expected=demanded,
+        actual=actual,
+    )
 
 
 def _missing_parts(quality: Checklist) -> str:
@@ -324,4 +359,9 @@ def _floor(
 
     least = f"at least {floor.least:g} ({floor.source})"
     expected = f"{least}, or a person's acknowledgement of this selection"
-    yield Violation("below_floor", where, expected, excerpt(selection["t_score"]))
+    yield Violation(
+        code="below_floor",
+        path=where,
+        expected=expected,
+        actual=excerpt(selection["t_score"]),
+    )

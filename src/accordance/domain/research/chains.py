@@ -38,7 +38,7 @@ def chain_faults(
     requires: Mapping[str, Collection[str]],
     prior: Collection[str] = (),
 ) -> tuple[ChainFault, ...]:
-    """Return every fault of the handoffs; of several cycles only one."""
+    """Return every fault of the handoffs; of several cycles only the first."""
     return (
         *_cycles(passings),
         *_unmet_requirements(passings, requires, frozenset(prior)),
@@ -49,7 +49,7 @@ def chain_faults(
 def in_order(passings: Sequence[Passing]) -> tuple[str, ...]:
     """Return all agents, each after those who hand over to it.
 
-    Agents on a cycle, and those behind one, are left out.
+    Agents on a cycle, and those behind it, are left out.
     """
     receivers_of = _receivers(passings)
     waiting = _senders_to_wait_for(passings)
@@ -83,7 +83,7 @@ def _senders_to_wait_for(passings: Iterable[Passing]) -> dict[str, int]:
 
 
 def _cycles(passings: Sequence[Passing]) -> Iterator[ChainFault]:
-    """Walk back among the agents that cannot be ordered, until one comes twice."""
+    """Walk back among the agents that cannot be ordered, until an agent comes twice."""
     ordered = frozenset(in_order(passings))
     sender_of = {
         passing.receiver: passing.sender

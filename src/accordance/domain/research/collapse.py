@@ -26,7 +26,7 @@ FEWEST_RUNS: Final = 2
 COLLAPSED_BELOW: Final = 0.3  # diversity
 COLLAPSED_FROM: Final = 0.8  # share of the top answer
 FEWEST_FOR_A_TREND: Final = 8
-CLEAR_CHANGE: Final = 1.25  # of effective options, one half against the other
+CLEAR_CHANGE: Final = 1.25  # of effective options, between the two halves
 _MOST_COMMON: Final = 3
 _PLACES: Final = 6  # decimal places in JSON
 
@@ -196,7 +196,7 @@ class CollapseReport:
 def collapse(tally: Tally) -> CollapseReport:
     """Report on a group.
 
-    It has collapsed if its diversity is low or one answer has most of the runs.
+    It has collapsed if its diversity is low or a single answer has most of the runs.
     """
     runs = len(tally.order)
     if runs < FEWEST_RUNS:

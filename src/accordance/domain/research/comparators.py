@@ -211,7 +211,7 @@ def _is_among(value: object, values: Sequence[object]) -> bool:
 
 
 def _is_same(value: object, other: object) -> bool:
-    """Whether two values are equal and of one kind: true is not 1."""
+    """Whether two values are equal and of the same kind: true is not 1."""
     same_kind = isinstance(value, bool) == isinstance(other, bool)
     return same_kind and value == other
 

@@ -52,7 +52,7 @@ def _limited(constraint: object) -> tuple[str, object] | None:
 
 
 def _limit(constraint: object) -> float:
-    """Return how much a constraint allows: the stricter one allows less."""
+    """Return how much a constraint allows: the stricter constraint allows less."""
     limited = _limited(constraint)
     if limited is None:
         return 0.0

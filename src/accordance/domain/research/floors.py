@@ -95,7 +95,7 @@ class Acknowledgement(Closed):
     def covers(
         self, agent: ResearchAgent, task_id: object, option: object, t_score: float
     ) -> bool:
-        """Whether it is about this selection; a changed one needs a new statement."""
+        """Whether it is about this selection; a new selection needs a new statement."""
         names = [plain(name) for name in agent.names]
         same_agent = plain(self.agent_id) in names
         same_task = self.task_id is None or self.task_id == task_id

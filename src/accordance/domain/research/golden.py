@@ -74,7 +74,7 @@ def _phase_completion(answer: JsonObject) -> float:
 
 
 def _critique(answer: JsonObject) -> float | None:
-    """Only where there is one: levels below Full need none."""
+    """Only where it exists: levels below Full need none."""
     if "self_critique" not in answer:
         return None
     return critique_quality(answer).score
@@ -115,7 +115,7 @@ class GoldenExpectation:
     comparator: Comparator
 
     def problem_in(self, answer: JsonObject) -> str | None:
-        """Return what is wrong, in one line, or None."""
+        """Return what is wrong, on a single line, or None."""
         value = self._value_in(answer)
         if self.comparator.holds(value):
             return None
@@ -189,7 +189,13 @@ def _case(entry: GoldenEntry, registry: AgentRegistry) -> GoldenCase:
     except (UnknownAgent, InvalidComparator) as error:
         raise InvalidGolden(f"{entry.id}: {error}") from None
 
-    return GoldenCase(entry.id, agent, entry.about, request.value, tuple(expectations))
+    return GoldenCase(
+        id=entry.id,
+        agent=agent,
+        about=entry.about,
+        request=request.value,
+        expectations=tuple(expectations),
+    )
 
 
 def _expectation(where: str, written: object) -> GoldenExpectation:

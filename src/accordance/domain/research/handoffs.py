@@ -86,13 +86,15 @@ class KnownFacts:
     def answer_of(self, name: object) -> JsonObject | None:
         """Return the answer of an agent, by any of its names."""
         agent = self.registry.find(name)
-        return self.answers.get(agent.id) if agent else None
+        if agent:
+            return self.answers.get(agent.id)
+        return None
 
 
 def answers_by_agent(
     answers: list[JsonObject], registry: AgentRegistry
 ) -> dict[str, JsonObject]:
-    """Return answers under the canonical ids of their agents; the last one counts.
+    """Return answers under the canonical ids of their agents; the last answer counts.
 
     Raises UnknownAgent.
     """
@@ -123,7 +125,7 @@ def _contract_with_facts(known: KnownFacts) -> Contract[Handoff]:
         yield from _claims(message, known)
 
     def condition_can_be_read(message: JsonObject, _: Context) -> Iterator[Violation]:
-        """A condition can be evaluated. Without one a person decides; the contract warns of that."""
+        """A condition can be evaluated. Without a condition a person decides."""
         yield from _condition(message)
 
     def condition_holds(message: JsonObject, _: Context) -> Iterator[Notice]:
@@ -147,7 +149,12 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
         is_name = isinstance(name, str) and bool(name.strip())
         if is_name and registry.find(name) is None:
             expected = registry.offer(str(name))
-            yield Violation("unknown_agent", f"$.{key}", expected, excerpt(name))
+            yield Violation(
+                code="unknown_agent",
+                path=f"$.{key}",
+                expected=expected,
+                actual=excerpt(name),
+            )
 
     from_agent, to_agent = message.get("from_agent"), message.get("to_agent")
     if from_agent == to_agent:
@@ -156,7 +163,12 @@ def _agents(message: JsonObject, registry: AgentRegistry) -> Iterator[Violation]
     sender, receiver = registry.find(from_agent), registry.find(to_agent)
     if sender is not None and sender is receiver:
         expected = f"another agent than {sender.id}"
-        yield Violation("self_handoff", "$.to_agent", expected, excerpt(to_agent))
+        yield Violation(
+            code="self_handoff",
+            path="$.to_agent",
+            expected=expected,
+            actual=excerpt(to_agent),
+        )
 
 
 def _claims(message: JsonObject, known: KnownFacts) -> Iterator[Violation]:
@@ -168,13 +180,23 @@ def _claims(message: JsonObject, known: KnownFacts) -> Iterator[Violation]:
     answer = known.answers.get(sender.id)
     if answer is None:
         expected = f"the answer of {sender.id}, to recompute the claims from"
-        yield Violation("answer_missing", "$.from_agent", expected, "none")
+        yield Violation(
+            code="answer_missing",
+            path="$.from_agent",
+            expected=expected,
+            actual="none",
+        )
         return
 
     for check in false_claims(validation, answer):
         recomputed = "false, as recomputed from the sender's answer"
         expected = f"{recomputed}, or an answer that passes this check"
-        yield Violation("false_claim", f"$.validation.{check}", expected, "true")
+        yield Violation(
+            code="false_claim",
+            path=f"$.validation.{check}",
+            expected=expected,
+            actual="true",
+        )
 
 
 def _condition(message: JsonObject) -> Iterator[Violation]:
@@ -182,7 +204,12 @@ def _condition(message: JsonObject) -> Iterator[Violation]:
         _read_condition(message)
     except InvalidComparator as error:
         actual = excerpt(message["condition"])
-        yield Violation("bad_condition", "$.condition", str(error), actual)
+        yield Violation(
+            code="bad_condition",
+            path="$.condition",
+            expected=str(error),
+            actual=actual,
+        )
 
 
 def _read_condition(message: JsonObject) -> tuple[str, Comparator] | None:

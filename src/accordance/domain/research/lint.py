@@ -62,10 +62,20 @@ def _reference_faults(
         similar = nearest(name, list(registry.names()))
         if similar:
             message += f"; did you mean {' or '.join(similar)}?"
-        yield RegistryFault("error", "dangling_id", agent.id, message)
+        yield RegistryFault(
+            kind="error",
+            code="dangling_id",
+            agent=agent.id,
+            message=message,
+        )
     elif other is agent:
         message = f"{key} names the agent itself"
-        yield RegistryFault("error", "own_id", agent.id, message)
+        yield RegistryFault(
+            kind="error",
+            code="own_id",
+            agent=agent.id,
+            message=message,
+        )
 
 
 def requirements_have_no_cycle(registry: AgentRegistry) -> Faults:
@@ -82,7 +92,12 @@ def requirements_have_no_cycle(registry: AgentRegistry) -> Faults:
             reported.update(cycle)
             path = " <- ".join([*cycle, agent.id])
             message = f"requires itself: {path}"
-            yield RegistryFault("error", "cycle", agent.id, message)
+            yield RegistryFault(
+                kind="error",
+                code="cycle",
+                agent=agent.id,
+                message=message,
+            )
 
 
 def _cycle_through(agent: ResearchAgent, registry: AgentRegistry) -> list[str]:
@@ -120,13 +135,23 @@ def _pair_faults(
     required_by_other = agent.id in registry.requirements(other)
     if requires_other or required_by_other:
         message = f"parallel_with names {other.id}, but one of them requires the other"
-        yield RegistryFault("error", "contradictory_pair", agent.id, message)
+        yield RegistryFault(
+            kind="error",
+            code="contradictory_pair",
+            agent=agent.id,
+            message=message,
+        )
         return
 
     partners = [registry.find(name) for name in other.parallel_with]
     if agent not in partners:
         message = f"parallel_with names {other.id}, which does not name it in return"
-        yield RegistryFault("warning", "one_sided_pair", agent.id, message)
+        yield RegistryFault(
+            kind="warning",
+            code="one_sided_pair",
+            agent=agent.id,
+            message=message,
+        )
 
 
 def phases_fit_the_level(registry: AgentRegistry) -> Faults:
@@ -136,7 +161,12 @@ def phases_fit_the_level(registry: AgentRegistry) -> Faults:
         if missing:
             phases = ", ".join(map(str, missing))
             message = f"level {agent.level} also demands the phases {phases}"
-            yield RegistryFault("error", "level_phases", agent.id, message)
+            yield RegistryFault(
+                kind="error",
+                code="level_phases",
+                agent=agent.id,
+                message=message,
+            )
 
 
 def floors_name_topics(registry: AgentRegistry) -> Faults:
@@ -147,7 +177,12 @@ def floors_name_topics(registry: AgentRegistry) -> Faults:
             if topic not in topics:
                 known = ", ".join(topics)
                 message = f"floors names the topic {topic}; known: {known}"
-                yield RegistryFault("error", "unknown_topic", agent.id, message)
+                yield RegistryFault(
+                    kind="error",
+                    code="unknown_topic",
+                    agent=agent.id,
+                    message=message,
+                )
 
 
 def inputs_come_from_somewhere(registry: AgentRegistry) -> Faults:
@@ -162,7 +197,10 @@ def inputs_come_from_somewhere(registry: AgentRegistry) -> Faults:
                 source = "neither a request nor an agent it requires"
                 message = f"needs {name}, which {source} provides"
                 yield RegistryFault(
-                    "warning", "input_without_source", agent.id, message
+                    kind="warning",
+                    code="input_without_source",
+                    agent=agent.id,
+                    message=message,
                 )
 
 
@@ -174,7 +212,12 @@ def triggers_tell_agents_apart(registry: AgentRegistry) -> Faults:
             owner = owners.setdefault(word, agent.id)
             if owner != agent.id:
                 message = f"the trigger {word!r} already belongs to {owner}"
-                yield RegistryFault("warning", "shared_trigger", agent.id, message)
+                yield RegistryFault(
+                    kind="warning",
+                    code="shared_trigger",
+                    agent=agent.id,
+                    message=message,
+                )
 
 
 def _trigger_words(agent: ResearchAgent) -> list[str]:

@@ -25,7 +25,7 @@ def plain(name: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return a text in one Unicode form, with single spaces and none around it.
+    """Return a text in a single Unicode form, with single spaces and none around it.
 
     Letter case is kept.
     """

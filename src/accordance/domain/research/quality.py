@@ -34,7 +34,7 @@ class Distribution:
 
     @property
     def modal_only(self) -> bool:
-        """Whether every option is the obvious one."""
+        """Whether every option is obvious."""
         return self.count > 0 and self.lowest > MODAL_ABOVE
 
     @property
@@ -67,7 +67,12 @@ def distribution(answer: JsonObject) -> Distribution:
 
     lowest = min(scores, default=0.0)
     highest = max(scores, default=0.0)
-    return Distribution(len(scores), lowest, highest, selected)
+    return Distribution(
+        count=len(scores),
+        lowest=lowest,
+        highest=highest,
+        selected=selected,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class Checklist:
 def critique_quality(answer: JsonObject, profile: Profile = "strict") -> Checklist:
     """Check the self-critique of an answer.
 
-    It has two strengths, two weaknesses, one improvement and another perspective; a
+    It has two strengths, two weaknesses, an improvement and another perspective; a
     weakness can stand in for the perspective.
     """
     critique = part(answer, "self_critique")
@@ -134,7 +139,9 @@ def provenance_completeness(
 
 def _count(value: object, profile: Profile) -> int:
     if profile == "seed":
-        return len(value) if isinstance(value, str | list | dict) else 0
+        if isinstance(value, str | list | dict):
+            return len(value)
+        return 0
     if not isinstance(value, list):
         return 0
     return sum(_says_something(item) for item in value)
@@ -147,12 +154,12 @@ def _says_something(item: object) -> bool:
 
 
 def part(message: JsonObject, key: str) -> JsonObject:
-    """Return the object under a key, an empty one if there is none."""
+    """Return the object under a key, or an empty object."""
     value = message.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def items(message: JsonObject, key: str) -> list[object]:
-    """Return the list under a key, an empty one if there is none."""
+    """Return the list under a key, or an empty list."""
     value = message.get(key)
     return value if isinstance(value, list) else []

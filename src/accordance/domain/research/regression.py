@@ -10,7 +10,7 @@ from accordance.domain.research.golden import GoldenReport
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """What changed from one report to the next, by the ids of the cases."""
+    """What changed since the previous report, by the ids of the cases."""
 
     broken: tuple[str, ...]  # passed before, does not now
     gone: tuple[str, ...]  # passed before, is no longer in the set
@@ -55,7 +55,8 @@ def regression(before: GoldenReport, after: GoldenReport) -> Regression:
         elif passes and not old[case_id]:
             mended.append(case_id)
 
-    gone = [case_id for case_id in old if old[case_id] and case_id not in new]
+    passed_before = [case_id for case_id, passed in old.items() if passed]
+    gone = [case_id for case_id in passed_before if case_id not in new]
     return Regression(
         broken=tuple(broken),
         gone=tuple(gone),

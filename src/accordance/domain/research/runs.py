@@ -85,7 +85,7 @@ class AnswerStore(Protocol):
 def request_digest(request: AgentRequest) -> str:
     """Return a hash of the question, without its id.
 
-    The same question asked twice is one question. Texts are compared in one Unicode
+    The same question asked twice counts once. Texts are compared in the same Unicode
     form with single spaces; the order of keys and of prior agents does not count.
     """
     question = dict(dump(request))

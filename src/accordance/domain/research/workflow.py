@@ -75,7 +75,7 @@ def build_workflow(
 ) -> Workflow | tuple[Violation, ...]:
     """Put accepted handoffs together.
 
-    Returns the violations if they do not fit; the path of each one names the handoff
+    Returns the violations if they do not fit; the path of each names the handoff
     at fault.
     """
     steps = _taken_steps(handoffs, known)
@@ -98,13 +98,19 @@ def build_workflow(
         *_not_taken(handoffs, steps),
         *_dropped_constraints(request, steps, constraints),
     )
-    return Workflow(request, steps, constraints, notices, answers)
+    return Workflow(
+        request=request,
+        steps=steps,
+        constraints=constraints,
+        notices=notices,
+        answers=answers,
+    )
 
 
 def _taken_steps(
     handoffs: Sequence[Handoff], known: KnownFacts
 ) -> tuple[TakenHandoff, ...]:
-    """Return the handoffs whose condition, if they have one, holds."""
+    """Return the handoffs whose condition, if any, holds."""
     steps = []
     for position, handoff in enumerate(handoffs):
         if is_taken(dump(handoff), known):
@@ -153,7 +159,12 @@ def _blocked(steps: Sequence[TakenHandoff]) -> Iterator[Violation]:
         for check in step.handoff.blocked_by:
             where = f"$[{step.position}].validation.{check}"
             expected = "true, before the work goes on"
-            yield Violation("handoff_refused", where, expected, "false")
+            yield Violation(
+                code="handoff_refused",
+                path=where,
+                expected=expected,
+                actual="false",
+            )
 
 
 def _answers_to_other_requests(
@@ -171,7 +182,12 @@ def _answers_to_other_requests(
             continue
         where = f"$[{_first_position(agent, steps)}]"
         expected = f"an answer of {agent} to {request.task_id}"
-        yield Violation("wrong_task", where, expected, excerpt(task_id))
+        yield Violation(
+            code="wrong_task",
+            path=where,
+            expected=expected,
+            actual=excerpt(task_id),
+        )
 
 
 def _chain_violations(
@@ -188,7 +204,12 @@ def _chain_violations(
         agent_at_fault = fault.agent or fault.cycle[0]
         where = f"$[{_first_position(agent_at_fault, steps)}]"
         expected, actual = _fault_texts(fault)
-        yield Violation(fault.code, where, expected, actual)
+        yield Violation(
+            code=fault.code,
+            path=where,
+            expected=expected,
+            actual=actual,
+        )
 
 
 def _fault_texts(fault: ChainFault) -> tuple[str, str]:
@@ -218,7 +239,12 @@ def _without_time(
         handoff = f"$[{_first_position(agent, steps)}]"
         where = f"{handoff}.context_transfer.constraints_inherited"
         expected = f"a time_budget above 0 for {agent}"
-        yield Violation("out_of_range", where, expected, "0")
+        yield Violation(
+            code="out_of_range",
+            path=where,
+            expected=expected,
+            actual="0",
+        )
 
 
 # -- constraints along the chain

@@ -1,7 +1,7 @@
 """A workflow as a plan: a task for each agent that has not answered yet.
 
-The goal of a task says what was decided before it. Agents that one sender hands over
-to in sequence work one after the other, those it hands over to in parallel work side by
+The goal of a task says what was decided before it. Agents that a sender hands over
+to in sequence work in turn, those it hands over to in parallel work side by
 side. A conditional handoff without a condition waits for a person to confirm it.
 """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accordance.contracts.catalogue.plan import Node
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without_nulls
 from accordance.domain.coding_keys import KEY, TAG
 from accordance.domain.short_plans.entries import shown
 from accordance.domain.short_plans.model import (
@@ -46,8 +46,16 @@ class Compiled:
         while path:
             if path in self.lines:
                 return self.lines[path]
-            path = path[: max(path.rfind("."), path.rfind("["))] if path != "$" else ""
+            path = _parent(path)
         return 0
+
+
+def _parent(path: str) -> str:
+    """Return the path of the object or list around a path; nothing for the whole."""
+    end = max(path.rfind("."), path.rfind("["))
+    if end < 0:
+        return ""
+    return path[:end]
 
 
 @dataclass(slots=True)
@@ -127,7 +135,9 @@ def _add_check(
 def _id_of(draft: _Draft, task: ShortTask) -> str:
     name = task.id or task.title
     if task.changes_code:
-        return name if is_uuid(name) else code_task_id(draft.plan_id, name)
+        if is_uuid(name):
+            return name
+        return code_task_id(draft.plan_id, name)
     return task.id or task_id(draft.plan_id, task.title)
 
 
@@ -158,13 +168,13 @@ def _node(draft: _Draft, task: ShortTask, own_id: str) -> JsonObject:
         TIME_LIMIT: task.timeout,
         KEY: _change(task) if task.changes_code else None,
     }
-    node.update({key: value for key, value in stated.items() if value is not None})
+    node.update(without_nulls(stated))
     node.update(_further(task, node))
     return node
 
 
 def tags_of(task: ShortTask) -> tuple[str, ...]:
-    """Return the tags of a task; one that changes code always has its own."""
+    """Return the tags of a task; a task that changes code always has its own."""
     if task.changes_code and TAG not in task.tags:
         return (*task.tags, TAG)
     return task.tags
@@ -190,7 +200,7 @@ def _change(task: ShortTask) -> JsonObject:
         "read_paths": list(task.read),
     }
     limits = {"max_files": task.max_files, "max_loc": task.max_loc}
-    pins.update({key: limit for key, limit in limits.items() if limit is not None})
+    pins.update(without_nulls(limits))
 
     change: JsonObject = {"role": task.policy, "pins": pins}
     stated = {

@@ -26,7 +26,7 @@ _LONGEST_SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A single value. A bare one is a word that its format leaves open."""
+    """A single value. A bare value is a word that its format leaves open."""
 
     value: str | int | float | bool | None
     line: int
@@ -42,7 +42,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Fields:
     """Keys with their values; `lines` are those of the keys."""
 
     entries: Mapping[str, Entry]
@@ -50,7 +50,7 @@ class Table:
     lines: Mapping[str, int]
 
 
-Entry: TypeAlias = Leaf | Items | Table
+Entry: TypeAlias = Leaf | Items | Fields
 
 
 def shown(text: str) -> str:
@@ -62,11 +62,12 @@ def shown(text: str) -> str:
 
 def kind_of(entry: Entry) -> str:
     """Return what an entry is, for an error."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return "a table of keys"
     if isinstance(entry, Items):
         return "a list"
-    if entry.value is None or (entry.is_bare and not entry.value):
+    is_empty = entry.is_bare and not entry.value
+    if entry.value is None or is_empty:
         return "nothing"
     if isinstance(entry.value, str):
         return shown(entry.value)
@@ -75,18 +76,19 @@ def kind_of(entry: Entry) -> str:
 
 def expected(what: str, key: str, entry: Entry) -> InvalidPlanFile:
     """Return the error for an entry that is something else than a key wants."""
-    return InvalidPlanFile(f"{key} wants {what}, got {kind_of(entry)}", entry.line)
+    return InvalidPlanFile(f"{key} must be {what}, got {kind_of(entry)}", entry.line)
 
 
 def text_in(entry: Entry, key: str) -> str:
     """Return a text with something in it, as it was written."""
-    if isinstance(entry, Leaf) and isinstance(entry.value, str) and entry.value.strip():
-        return entry.value
+    value = entry.value if isinstance(entry, Leaf) else None
+    if isinstance(value, str) and value.strip():
+        return value
     raise expected("a text", key, entry)
 
 
 def texts_in(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return a list of texts; a single text is a list of one."""
+    """Return a list of texts; a single text counts as a list."""
     return tuple(name for name, _ in names_in(entry, key))
 
 
@@ -94,13 +96,13 @@ def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
     """Return a list of texts, each with its line."""
     if isinstance(entry, Items):
         return tuple((text_in(item, key), item.line) for item in entry.items)
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         raise expected("a text or a list of texts", key, entry)
     return ((text_in(entry, key), entry.line),)
 
 
 def whole_number_in(entry: Entry, key: str) -> int:
-    """Return a whole number. `0123` is none: nobody knows which number it means."""
+    """Return a whole number. `0123` is refused: its meaning is unclear."""
     if isinstance(entry, Leaf):
         value = entry.value
         if isinstance(value, int) and not isinstance(value, bool):
@@ -122,7 +124,7 @@ def flag_in(entry: Entry, key: str) -> bool:
 
 def json_in(entry: Entry, _key: str = "") -> Any:
     """Return any value. A bare word that JSON knows is what JSON takes it for."""
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         return {key: json_in(value) for key, value in entry.entries.items()}
     if isinstance(entry, Items):
         return [json_in(item) for item in entry.items]
@@ -148,14 +150,14 @@ def bare_value(word: str) -> str | int | float | bool | None:
 
 def object_in(entry: Entry, key: str) -> dict[str, Any]:
     """Return a table of any keys."""
-    if not isinstance(entry, Table):
+    if not isinstance(entry, Fields):
         raise expected("a table of keys", key, entry)
     value: dict[str, Any] = json_in(entry)
     return value
 
 
 def word_in(*words: str) -> Callable[[Entry, str], str]:
-    """Return a reader of one of some words, in any letter case."""
+    """Return a reader of a word out of some, in any letter case."""
 
     def read(entry: Entry, key: str) -> str:
         word = text_in(entry, key).strip().upper()

@@ -23,4 +23,6 @@ _ENDINGS: Final[Mapping[str, PlanFormat]] = {
 def format_of(name: str) -> PlanFormat | None:
     """Return the format that the name of a file stands for, if it is known."""
     _, dot, ending = name.rpartition(".")
-    return _ENDINGS.get(ending.casefold()) if dot else None
+    if dot:
+        return _ENDINGS.get(ending.casefold())
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from accordance.domain.short_plans.compiling import Compiled, compile_plan
-from accordance.domain.short_plans.entries import Table
+from accordance.domain.short_plans.entries import Fields
 from accordance.domain.short_plans.file_names import ShortFormat
 from accordance.domain.short_plans.markdown_text import read_markdown
 from accordance.domain.short_plans.markdown_writing import markdown_text
@@ -21,7 +21,7 @@ from accordance.errors import InvalidPlanFile, NotExpressible
 LARGEST: Final = 1 << 20
 """Bytes of a plan that is written by hand; larger plans are written as JSON."""
 
-_READERS: Final[Mapping[str, Callable[[str], Table]]] = {
+_READERS: Final[Mapping[str, Callable[[str], Fields]]] = {
     "yaml": read_yaml,
     "toml": read_toml_plan,
     "md": read_markdown,
@@ -58,7 +58,7 @@ def compile_file(raw: bytes, form: ShortFormat) -> Compiled:
 def write_short_plan(plan: ShortPlan, form: ShortFormat) -> str:
     """Return a plan as a text of a format. Raises NotExpressible.
 
-    The text is read again: one that would say another plan is never handed out.
+    The text is read again: a text that means another plan is never handed out.
     """
     text = _WRITERS[form](plan)
     try:

@@ -11,8 +11,9 @@
       - [ ] Pages for print
       - [ ] Pages for the web
 
-An item with a box is a task, an item without one a key of the task it lies in. A value
-is a text, nested items, or JSON where it begins with `{`, `[` or a quotation mark.
+An item with a box is a task, an item without a box a key of the task it lies in. A
+value is a text, nested items, or JSON where it begins with `{`, `[` or a quotation
+mark.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table, shown
+from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, shown
 from accordance.domain.short_plans.yaml_text import empty_file
 from accordance.errors import InvalidPlanFile
 
@@ -48,7 +49,7 @@ class _Item:
     below: list[_Item] = field(default_factory=list)
 
 
-def read_markdown(text: str) -> Table:
+def read_markdown(text: str) -> Fields:
     """Return the plan in a Markdown text. Raises InvalidPlanFile."""
     title, goal, items = _parts(text)
     entries: dict[str, Entry] = {}
@@ -60,7 +61,7 @@ def read_markdown(text: str) -> Table:
         entries["goal"] = goal
         lines["goal"] = goal.line
     _take_items(items, "tasks", entries, lines)
-    return Table(entries, 1, lines)
+    return Fields(entries, 1, lines)
 
 
 # -- lines
@@ -105,8 +106,9 @@ def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
 
 
 def _title(text: str) -> str:
-    """Return a title; one that is a JSON text as a whole is what that says."""
-    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+    """Return a title; a title in JSON quotes is read as JSON."""
+    is_quoted = text.startswith('"') and text.endswith('"')
+    if is_quoted and len(text) > 1:
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
     return text
@@ -115,11 +117,15 @@ def _title(text: str) -> str:
 def _joined(paragraph: Sequence[tuple[str, int]]) -> Leaf | None:
     if not paragraph:
         return None
-    return Leaf(" ".join(text for text, _ in paragraph), paragraph[0][1])
+    _, first_line = paragraph[0]
+    texts = [text for text, _ in paragraph]
+    return Leaf(" ".join(texts), first_line)
 
 
 def _bullet(line: str, number: int) -> _Item | None:
-    if "\t" in line[: len(line) - len(line.lstrip())]:
+    content = line.lstrip()
+    indentation = line.removesuffix(content)
+    if "\t" in indentation:
         raise InvalidPlanFile(
             "a tab cannot indent a plan", number, way_out="use spaces"
         )
@@ -141,17 +147,18 @@ def _bullet(line: str, number: int) -> _Item | None:
 
 
 def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
-    """Put an item below the nearest one that is indented less."""
+    """Put an item below the nearest item that is indented less."""
     before = path[-1] if path else None
     while path and path[-1].indent >= item.indent:
         path.pop()
     siblings = path[-1].below if path else items
-    does_not_fit = siblings and siblings[0].indent != item.indent
-    if does_not_fit or (before is None and item.indent):
+    is_out_of_line = bool(siblings) and siblings[0].indent != item.indent
+    is_first = before is None
+    if is_out_of_line or (is_first and item.indent):
         raise InvalidPlanFile(
             "the indentation does not fit the items above",
             item.line,
-            way_out="align the items of one task in one column, with spaces",
+            way_out="align the items of a task in the same column, with spaces",
         )
     if len(path) >= LIMITS.max_depth:
         raise InvalidPlanFile(
@@ -177,7 +184,7 @@ def _take_items(
         key, value = _key_and_value(item)
         if key in entries or key == tasks:
             raise InvalidPlanFile(
-                f"the key {shown(key)} is there twice", item.line, way_out=_nest(key)
+                f"the key {shown(key)} appears twice", item.line, way_out=_nest(key)
             )
         entries[key] = value
         lines[key] = item.line
@@ -189,11 +196,11 @@ def _nest(key: str) -> str:
     return f"list several values as items below a single {key}:"
 
 
-def _task(item: _Item) -> Table:
+def _task(item: _Item) -> Fields:
     entries: dict[str, Entry] = {"title": Leaf(_title(item.text), item.line)}
     lines = {"title": item.line}
     _take_items(item.below, "parts", entries, lines)
-    return Table(entries, item.line, lines)
+    return Fields(entries, item.line, lines)
 
 
 def _key_and_value(item: _Item) -> tuple[str, Entry]:
@@ -249,14 +256,14 @@ def _json(text: str, line: int) -> Any:
 def _object(pairs: list[tuple[str, Any]], line: int) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise InvalidPlanFile("a key is there twice", line, way_out="keep one of them")
+        raise InvalidPlanFile("a key appears twice", line, way_out="keep one of them")
     return value
 
 
 def _json_entry(value: Any, line: int) -> Entry:
     if isinstance(value, dict):
         entries = {key: _json_entry(item, line) for key, item in value.items()}
-        return Table(entries, line, dict.fromkeys(value, line))
+        return Fields(entries, line, dict.fromkeys(value, line))
     if isinstance(value, list):
         return Items(tuple(_json_entry(item, line) for item in value), line)
     return Leaf(value, line)

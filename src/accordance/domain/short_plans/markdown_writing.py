@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without
 from accordance.domain.short_plans.entries import bare_value
 from accordance.domain.short_plans.model import ShortPlan
 from accordance.domain.short_plans.writing import plain_plan
@@ -24,7 +25,7 @@ def markdown_text(plan: ShortPlan) -> str:
     table = plain_plan(plan)
     lines = [f"# {_title(table.pop('title'))}", ""]
     goal = table.get("goal")
-    if isinstance(goal, str) and _is_line(goal) and _PROSE.fullmatch(goal):
+    if isinstance(goal, str) and _is_paragraph(goal):
         del table["goal"]
         lines += [goal, ""]
 
@@ -39,7 +40,7 @@ def markdown_text(plan: ShortPlan) -> str:
 def _task(task: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield f"{indent}- [ ] {_title(task['title'])}"
     inner = indent + _INDENT
-    own = {key: value for key, value in task.items() if key != "title"}
+    own = without(task, ("title",))
     yield from _keys(own, inner)
     for part in task.get("parts", ()):
         yield from _task(part, inner)
@@ -58,7 +59,7 @@ def _keys(table: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _are_listed(values: list[Any]) -> bool:
-    """Whether a list is written as items; one with structure is written as JSON."""
+    """Whether a list is written as items; a list with structure is written as JSON."""
     return bool(values) and all(isinstance(item, str) for item in values)
 
 
@@ -66,11 +67,14 @@ def _value(value: Any) -> str:
     if not isinstance(value, str):
         return _json(value)
     is_plain = _is_line(value) and not value.startswith(_LOOKS_LIKE_JSON)
-    if not is_plain or bare_value(value) != value:
+    is_text = bare_value(value) == value
+    if not is_plain or not is_text:
         return _json(value)
     if "`" in value:
         return _json(value)
-    return f"`{value}`" if _MARKUP.search(value) else value
+    if _MARKUP.search(value):
+        return f"`{value}`"
+    return value
 
 
 def _title(title: str) -> str:
@@ -78,11 +82,19 @@ def _title(title: str) -> str:
     return title if is_plain else _json(title)
 
 
+def _is_paragraph(text: str) -> bool:
+    return _is_line(text) and _PROSE.fullmatch(text) is not None
+
+
 def _is_line(text: str) -> bool:
     """Whether a text is a line of its own, with nothing that would be trimmed."""
-    return text == text.strip() and len(text.splitlines()) == 1 and "\t" not in text
+    is_trimmed = text == text.strip()
+    is_single = len(text.splitlines()) == 1
+    return is_trimmed and is_single and "\t" not in text
 
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text.splitlines()) == 1 else json.dumps(value)
+    if len(text.splitlines()) == 1:
+        return text
+    return json.dumps(value)

@@ -82,8 +82,8 @@ def _same_name(first: ShortTask, second: ShortTask) -> InvalidPlanFile:
 def refuse_circles(tasks: Iterable[tuple[ShortTask, str]], names: TaskNames) -> None:
     """Refuse tasks that wait for each other, with their titles.
 
-    The contract refuses every circle; this is the one that people write, and they know
-    tasks by their titles.
+    The contract refuses every circle; this is the circle that people write, and they
+    know tasks by their titles.
     """
     needs: dict[str, dict[str, int]] = {}
     for task, task_id in tasks:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without
 from accordance.domain.short_plans.entries import (
     Entry,
+    Fields,
     Items,
     Leaf,
-    Table,
     bare_value,
     expected,
     shown,
@@ -33,7 +34,7 @@ _OF_THE_ROOT: Final = ("goal", "why", "combine")
 """Keys of the plan that say something about its root."""
 
 
-def read_plan(table: Table) -> ShortPlan:
+def read_plan(table: Fields) -> ShortPlan:
     """Return the plan in a table. Raises InvalidPlanFile."""
     _refuse_unknown(table, PLAN_KEYS, "a plan")
     values = _values(table, PLAN_KEYS)
@@ -49,7 +50,7 @@ def read_plan(table: Table) -> ShortPlan:
         )
 
     root = _root(table.entries.get("root"), values, tasks, table.line)
-    own = {key: value for key, value in values.items() if key not in _OF_THE_ROOT}
+    own = without(values, _OF_THE_ROOT)
     return ShortPlan(**own, root=root)
 
 
@@ -63,7 +64,7 @@ def _root(
     stated: dict[str, Any] = {"title": values["title"], "type": "GOAL"}
     stated.update({key: values[key] for key in _OF_THE_ROOT if key in values})
     if entry is not None:
-        if not isinstance(entry, Table):
+        if not isinstance(entry, Fields):
             raise expected("a table of keys", "root", entry)
         _refuse_unknown(entry, ROOT_KEYS, "root")
         stated.update(_values(entry, TASK_KEYS))
@@ -93,7 +94,7 @@ def _task(entry: Entry) -> ShortTask:
     return _task_of(entry, str(_values(entry, TASK_KEYS)["title"]))
 
 
-def _task_of(entry: Table, title: str) -> ShortTask:
+def _task_of(entry: Fields, title: str) -> ShortTask:
     values = {**_values(entry, TASK_KEYS), "title": title}
     values.update(_structured(entry))
     check = entry.entries.get("check")
@@ -109,13 +110,15 @@ def _task_of(entry: Table, title: str) -> ShortTask:
     return task
 
 
-def _structured(entry: Table) -> dict[str, Any]:
+def _structured(entry: Fields) -> dict[str, Any]:
     """Return the inputs of a task, if there are any."""
     inputs = entry.entries.get("inputs")
-    return {} if inputs is None else {"inputs": _inputs(inputs)}
+    if inputs is None:
+        return {}
+    return {"inputs": _inputs(inputs)}
 
 
-def _refuse_code_keys(task: ShortTask, entry: Table) -> None:
+def _refuse_code_keys(task: ShortTask, entry: Fields) -> None:
     """Refuse what means something only for a task that changes code."""
     if task.changes_code:
         return
@@ -131,7 +134,7 @@ def _refuse_code_keys(task: ShortTask, entry: Table) -> None:
 def _check(entry: Entry, title: str) -> ShortTask | None:
     """Return the check that a task asks for; None where it says false."""
     by_default = f"Check: {title}"
-    if isinstance(entry, Table):
+    if isinstance(entry, Fields):
         _refuse_unknown(entry, CHECK_KEYS, "a check")
         own = _values(entry, TASK_KEYS).get("title", by_default)
         return _task_of(entry, str(own))
@@ -166,7 +169,7 @@ def _input(entry: Entry) -> ShortInput:
     return ShortInput(**values, line=entry.line)
 
 
-def _values(table: Table, keys: Mapping[str, Key]) -> dict[str, Any]:
+def _values(table: Fields, keys: Mapping[str, Key]) -> dict[str, Any]:
     """Return what a table says, of the keys that are read by themselves."""
     values = {}
     for name, entry in table.entries.items():
@@ -176,7 +179,7 @@ def _values(table: Table, keys: Mapping[str, Key]) -> dict[str, Any]:
     return values
 
 
-def _refuse_unknown(table: Table, known: Collection[str], what: str) -> None:
+def _refuse_unknown(table: Fields, known: Collection[str], what: str) -> None:
     for name in table.entries:
         if name not in known:
             raise InvalidPlanFile(

@@ -19,6 +19,7 @@ from accordance.contracts.catalogue.plan import (
     Requirement,
     RequirementValidation,
 )
+from accordance.contracts.jsonpath import without
 from accordance.domain.coding_keys import KEY, TAG
 from accordance.domain.short_plans.compiling import (
     CRITERIA,
@@ -106,7 +107,8 @@ def shorten(document: _Json) -> ShortPlan:
         short_names=_short_names(head["root_task_id"], nodes),
     )
     _refuse_what_nesting_cannot_say(source)
-    own_id = None if source.plan_id == slug(head["title"]) else source.plan_id
+    id_by_default = slug(head["title"])
+    own_id = None if source.plan_id == id_by_default else source.plan_id
     return ShortPlan(
         title=head["title"],
         id=own_id,
@@ -117,12 +119,15 @@ def shorten(document: _Json) -> ShortPlan:
     )
 
 
+def _not_expressible(text: str) -> NotExpressible:
+    return NotExpressible(text, way_out="keep the plan as JSON")
+
+
 def _refuse_extras(table: _Json, known: Collection[str], what: str) -> None:
     for key in table:
         if key not in known:
-            raise NotExpressible(
-                f"{what} has the key {shown(key)}, which a short plan cannot say",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{what} has the key {shown(key)}, which a short plan cannot express"
             )
 
 
@@ -151,9 +156,8 @@ def _take_edge(
     title = shown(nodes[target]["title"])
     if edge["edge_type"] == "DECOMPOSE":
         if links.parent.setdefault(target, source) != source:
-            raise NotExpressible(
-                f"{title} is a part of two goals, which nesting cannot say",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{title} is a part of two goals, which nesting cannot express"
             )
         links.combine[source] = metadata.get("and_or") or "AND"
         parts = links.parts.setdefault(source, [])
@@ -166,38 +170,34 @@ def _take_edge(
     else:
         group = (source, metadata["group_id"])
         if links.groups.setdefault(target, group) != group:
-            raise NotExpressible(
-                f"{title} is in two groups of alternatives; a short plan knows one",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{title} is in two groups of alternatives; a short plan allows one"
             )
 
 
 def _refuse_what_nesting_cannot_say(source: _Source) -> None:
     links = source.links
     for task in source.nodes:
+        is_tied = task in links.needs or task in links.groups
         if task == source.root:
-            if task in links.needs or task in links.groups or task in links.parent:
-                raise NotExpressible(
-                    f"the root {source.named(task)} waits for a task or is a part",
-                    way_out="keep the plan as JSON",
+            if is_tied or task in links.parent:
+                raise _not_expressible(
+                    f"the root {source.named(task)} waits for a task or is a part"
                 )
             continue
         if task not in links.parent:
-            raise NotExpressible(
-                f"{source.named(task)} is a part of no goal, which nesting cannot say",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{source.named(task)} is a part of no goal, which nesting cannot express"
             )
         if _depth(links, task) > DEEPEST:
-            raise NotExpressible(
-                f"{source.named(task)} lies more than {DEEPEST} levels deep",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{source.named(task)} lies more than {DEEPEST} levels deep"
             )
         parent, _ = links.groups.get(task, (links.parent[task], ""))
         if parent != links.parent[task]:
-            raise NotExpressible(
-                f"{source.named(task)} is an alternative under another goal than its"
-                " own",
-                way_out="keep the plan as JSON",
+            raise _not_expressible(
+                f"{source.named(task)} is an alternative under a goal that is not"
+                " its own"
             )
 
 
@@ -221,7 +221,8 @@ def _short_names(root: str, nodes: Mapping[str, _Json]) -> Mapping[str, str]:
         title = str(node["title"])
         is_only = by_words.get(slug(title)) == [task]
         is_an_id = title in nodes
-        names[task] = title if is_only and not is_an_id else task
+        names_the_task = is_only and not is_an_id
+        names[task] = title if names_the_task else task
     return names
 
 
@@ -232,6 +233,7 @@ def _task(source: _Source, own_id: str) -> ShortTask:
     node = source.nodes[own_id]
     links = source.links
     parts = sorted(links.parts.get(own_id, ()), key=source.places.__getitem__)
+    needed = links.needs.get(own_id, ())
     _, group = links.groups.get(own_id, ("", None))
     further = {key: node[key] for key in node if key not in Node.model_fields}
 
@@ -240,9 +242,7 @@ def _task(source: _Source, own_id: str) -> ShortTask:
         "goal": node.get("goal_statement"),
         "why": node.get("rationale"),
         "priority": node["priority"],
-        "needs": tuple(
-            (source.short_names[task], 0) for task in links.needs.get(own_id, ())
-        ),
+        "needs": tuple((source.short_names[task], 0) for task in needed),
         "combine": links.combine.get(own_id, "AND"),
         "alternative": group,
         "inputs": tuple(source.inputs.get(own_id, ())),
@@ -259,19 +259,17 @@ def _with_defaults(
     """Leave out what the compiler would write out by itself."""
     own_id = node["task_id"]
     kind = node["node_type"]
-    by_default = "GOAL" if values["parts"] or own_id == source.root else "ACTION"
-    task = ShortTask(
-        **values, type=None if kind == by_default else kind, further=further
-    )
-    if own_id == source.root:
-        task = replace(task, type=kind)
+    is_root = own_id == source.root
+    by_default = "GOAL" if values["parts"] else "ACTION"
+    is_stated = is_root or kind != by_default
+    task = ShortTask(**values, type=kind if is_stated else None, further=further)
 
     tags = tuple(node["tags"])
     if tags_of(task) != tags:
         task = replace(task, tags=tags)
     if role_of(task, source.owner) != node["owner_agent_id"]:
         task = replace(task, role=node["owner_agent_id"])
-    if _id_by_default(source, task, is_root=own_id == source.root) != own_id:
+    if _id_by_default(source, task, is_root=is_root) != own_id:
         task = replace(task, id=own_id)
     return task
 
@@ -323,7 +321,7 @@ def _code(node: _Json, further: _Json) -> dict[str, Any]:
     values.update({key: pins[key] for key in _LIMITS if key in pins})
     values["policy"] = change.get("role", POLICY)
 
-    rest = {key: value for key, value in change.items() if key not in ("pins", "role")}
+    rest = without(change, ("pins", "role"))
     for key, name in _NAMES.items():
         if _are_texts(rest.get(key)):
             values[name] = tuple(rest.pop(key))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from accordance.contracts.toml import InvalidToml, read_toml
-from accordance.domain.short_plans.entries import Items, Leaf, Table
+from accordance.domain.short_plans.entries import Fields, Items, Leaf
 from accordance.domain.short_plans.yaml_text import empty_file
 from accordance.errors import InvalidPlanFile
 
@@ -21,7 +21,7 @@ _QUOTES: Final = ('"""', "'''")
 _STRINGS: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 
 
-def read_toml_plan(text: str) -> Table:
+def read_toml_plan(text: str) -> Fields:
     """Return the keys of a TOML text. Raises InvalidPlanFile."""
     try:
         tables = read_toml(text)
@@ -35,7 +35,7 @@ def read_toml_plan(text: str) -> Table:
         raise empty_file()
 
     entry = _entry(tables, (), lines_in(text))
-    return Table(entry.entries, 1, entry.lines) if isinstance(entry, Table) else entry
+    return Fields(entry.entries, 1, entry.lines) if isinstance(entry, Fields) else entry
 
 
 def _entry(value: Any, path: Path, lines: Mapping[Path, int]) -> Any:
@@ -46,7 +46,7 @@ def _entry(value: Any, path: Path, lines: Mapping[Path, int]) -> Any:
             key: _entry(item, (*path, key), lines) for key, item in value.items()
         }
         key_lines = {key: _nearest((*path, key), lines) for key in value}
-        return Table(entries, line, key_lines)
+        return Fields(entries, line, key_lines)
     if isinstance(value, list):
         items = [_entry(item, (*path, at), lines) for at, item in enumerate(value)]
         return Items(tuple(items), line)
@@ -84,7 +84,9 @@ class _Lines:
         self.lines[path] = line
 
     def _inside(self, path: Path) -> Path:
-        return (*path, self.last[path]) if path in self.last else path
+        if path in self.last:
+            return (*path, self.last[path])
+        return path
 
 
 def lines_in(text: str) -> Mapping[Path, int]:
@@ -114,10 +116,12 @@ def lines_in(text: str) -> Mapping[Path, int]:
 
 
 def _left_open(value: str) -> str:
-    """Return the quotes of a text that goes on in the next line, if there is one."""
+    """Return the quotes of a text that goes on in the next line, if any."""
     beginning = value.strip()[:3]
     is_long = beginning in _QUOTES
-    return beginning if is_long and value.count(beginning) % 2 else ""
+    if is_long and value.count(beginning) % 2:
+        return beginning
+    return ""
 
 
 def _brackets(line: str) -> int:

@@ -35,7 +35,9 @@ def _lines(table: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else _text(key)
+    if _BARE_KEY.fullmatch(key):
+        return key
+    return _text(key)
 
 
 def _value(value: Any, what: str) -> str:
@@ -49,7 +51,9 @@ def _value(value: Any, what: str) -> str:
         return json.dumps(value)
     if isinstance(value, Mapping):
         items = [f"{_key(key)} = {_value(item, what)}" for key, item in value.items()]
-        return f"{{ {', '.join(items)} }}" if items else "{}"
+        if items:
+            return f"{{ {', '.join(items)} }}"
+        return "{}"
     return f"[{', '.join(_value(item, what) for item in value)}]"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final
 
+from accordance.contracts.jsonpath import without_nulls
 from accordance.domain.short_plans.durations import duration_text
 from accordance.domain.short_plans.model import (
     CREATED,
@@ -48,7 +49,7 @@ def plain_plan(plan: ShortPlan) -> dict[str, Any]:
         "constraints": plan.constraints,
         "root": _root(plan) or None,
     }
-    plain = {key: value for key, value in stated.items() if value is not None}
+    plain = without_nulls(stated)
     plain["tasks"] = [plain_task(task) for task in root.parts]
     return plain
 
@@ -86,7 +87,7 @@ def plain_task(task: ShortTask) -> dict[str, Any]:
 
 
 def _few(values: list[Any]) -> Any:
-    """Return a single text alone; that is how people write a list of one."""
+    """Return a single text alone; that is how people write a list of a single text."""
     if len(values) == 1 and isinstance(values[0], str):
         return values[0]
     return values
@@ -106,4 +107,6 @@ def _plain_input(need: ShortInput) -> Any:
         if value == _INPUT_DEFAULTS.get(key, _NOTHING):
             continue
         plain[key] = list(value) if isinstance(value, tuple) else value
-    return need.name if list(plain) == ["name"] else plain
+    if list(plain) == ["name"]:
+        return need.name
+    return plain

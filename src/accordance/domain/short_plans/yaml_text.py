@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accordance.contracts.limits import LIMITS
-from accordance.domain.short_plans.entries import Entry, Items, Leaf, Table, shown
+from accordance.domain.short_plans.entries import Entry, Fields, Items, Leaf, shown
 from accordance.errors import InvalidPlanFile
 
 _INDENTATION: Final = "the indentation does not fit the lines above"
-_ALIGN: Final = "align keys of one task in one column, with spaces"
+_ALIGN: Final = "align the keys of a task in the same column, with spaces"
 _FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     "found character '\\t'": ("a tab cannot indent YAML", "use spaces"),
     "expected <block end>": (_INDENTATION, _ALIGN),
@@ -32,7 +32,7 @@ _FAULTS: Final[Mapping[str, tuple[str, str]]] = {
 """What PyYAML finds wrong, in words that name the way out."""
 
 
-def read_yaml(text: str) -> Table:
+def read_yaml(text: str) -> Fields:
     """Return the keys of a YAML text. Raises InvalidPlanFile."""
     import yaml
 
@@ -69,7 +69,7 @@ class _Open:
 
     def closed(self) -> Entry:
         if self.is_table:
-            return Table(self.entries, self.line, self.lines)
+            return Fields(self.entries, self.line, self.lines)
         return Items(tuple(self.items), self.line)
 
 
@@ -103,7 +103,8 @@ class _Builder:
                 pass  # the beginning and the end of the stream
 
     def _begin(self, line: int, *, is_table: bool) -> None:
-        if self.open and self.open[-1].is_table and self.open[-1].key is None:
+        inner = self.open[-1] if self.open else None
+        if inner is not None and inner.is_table and inner.key is None:
             raise InvalidPlanFile("a key must be a word", line)
         if len(self.open) >= LIMITS.max_depth:
             raise InvalidPlanFile(
@@ -131,19 +132,19 @@ class _Builder:
         if key in around.entries:
             first = around.lines[key]
             raise InvalidPlanFile(
-                f"the key {shown(key)} is there twice (lines {first} and {entry.line})",
+                f"the key {shown(key)} appears twice (lines {first} and {entry.line})",
                 entry.line,
                 way_out="keep one of them",
             )
         around.key = key
         around.lines[key] = entry.line
 
-    def table(self) -> Table:
+    def table(self) -> Fields:
         """Return the whole. Raises InvalidPlanFile if it is no table of keys."""
         whole = next(iter(self.whole), None)
         if whole is None:
             raise empty_file()
-        if not isinstance(whole, Table):
+        if not isinstance(whole, Fields):
             raise InvalidPlanFile(
                 "this is no plan", whole.line, way_out="begin with title: and tasks:"
             )

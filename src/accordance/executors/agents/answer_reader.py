@@ -201,11 +201,10 @@ def _word_bytes(delta: object) -> int:
 
 def _is_refusal(event: Event) -> bool:
     """Whether the model, or a filter in front of it, refuses."""
-    return (
-        _is_refused_message(event)
-        or _is_refused_response(event)
-        or any(_is_refused_choice(choice) for choice in _mappings(at(event, "choices")))
-    )
+    if _is_refused_message(event) or _is_refused_response(event):
+        return True
+    choices = _mappings(at(event, "choices"))
+    return any(_is_refused_choice(choice) for choice in choices)
 
 
 def _is_refused_message(event: Event) -> bool:
@@ -217,9 +216,10 @@ def _is_refused_message(event: Event) -> bool:
 
 def _is_refused_choice(choice: Event) -> bool:
     """A refusal in Chat Completions."""
-    if text_at(choice, "delta", "refusal") or text_at(choice, "message", "refusal"):
-        return True
-    return text_at(choice, "finish_reason") == "content_filter"
+    in_stream = text_at(choice, "delta", "refusal")
+    in_message = text_at(choice, "message", "refusal")
+    is_filtered = text_at(choice, "finish_reason") == "content_filter"
+    return bool(in_stream or in_message) or is_filtered
 
 
 def _is_refused_response(event: Event) -> bool:

@@ -67,7 +67,7 @@ class Claude:
     )
 
     def is_same_model(self, model: str, requested: str) -> bool:
-        """Whether a requested name is one that Claude Code derives from `model`.
+        """Whether Claude Code derives a requested name from `model`.
 
         It expands families ("sonnet"), appends dates, and drops the size of the context
         window ("[1m]").

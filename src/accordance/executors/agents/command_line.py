@@ -23,7 +23,7 @@ _LARGEST_COUNT: Final = 1 << 53  # agents print JSON; larger numbers are not exa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCall:
-    """One run of an agent, ready to be turned into a command line."""
+    """A run of an agent, ready to be turned into a command line."""
 
     program: Path
     model: str
@@ -60,7 +60,7 @@ class AgentReport:
 
 
 class AgentProgram(Protocol):
-    """One kind of agent."""
+    """A kind of agent."""
 
     endpoint: str  # the default address of its model
     key_env: str

@@ -65,7 +65,7 @@ class AgentOutcome:
     def _message(self) -> bytes | None:
         """Return what counts as the message.
 
-        An agent that was killed has none, unless it had submitted a good one before it
+        An agent that was killed has none, unless it had submitted good work before it
         hung.
         """
         fault = self.program_run.fault

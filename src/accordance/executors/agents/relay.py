@@ -364,7 +364,7 @@ def relaying(
 ) -> Iterator[RelayAccess]:
     """Relay granted requests while the block runs.
 
-    Listens on a socket in `folder`, or on loopback without one.
+    Listens on a socket in `folder`, or on loopback without a folder.
     """
     calls = calls or Calls()
     key = _STAND_IN_KEY + secrets.token_urlsafe()

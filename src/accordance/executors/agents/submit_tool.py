@@ -29,7 +29,7 @@ from accordance.executors.tool_server import ToolOffer, make_server, serve
 SOCKET: Final = "submit.sock"
 MOST: Final = 50  # messages an agent may submit
 _KEPT: Final = 10  # of them, the last ones
-_CONNECTIONS: Final = 4  # at once: the agent and its subprocesses need one each
+_CONNECTIONS: Final = 4  # at once: each of the agent and its subprocesses
 _MESSAGE: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -87,7 +87,7 @@ class SubmitTool:
         if not isinstance(message, str):
             message = json.dumps(message, ensure_ascii=False)
 
-        with self._turn:  # one at a time
+        with self._turn:  # a submission at a time
             opinion = self._take(message.encode())
         return opinion.to_json()
 

@@ -1,6 +1,6 @@
 """The `llm` executor: asks a model for the message, and again with its faults.
 
-All of that is one run. The faults are those of the contract and, where the work is
+All of that is a single run. The faults are those of the contract and, where the work is
 judged while it runs (edits of a repository), of the work. Every call is counted: by its
 reported tokens, or by an estimate where the stream was cut off.
 """

@@ -219,7 +219,7 @@ class ModelConversation:
         return None if opinion.done or opinion.is_final else opinion.text
 
     def _checked(self, reply: ModelReply) -> Accepted[Any] | Rejected:
-        """Check an answer. A doomed one is rejected for its doom alone."""
+        """Check an answer. A doomed answer is rejected for its doom alone."""
         contract = self.assignment.contract
         if reply.doom is not None:
             return Rejected((reply.doom,), 1, contract.version)

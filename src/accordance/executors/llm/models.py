@@ -21,7 +21,7 @@ KEYS: Final = {
     "google": "GOOGLE_API_KEY",
 }
 _DIALECTS: Final = {"anthropic": "anthropic", "google": "gemini"}
-_NO_KEY: Final = "none"  # a custom endpoint may need no key, but clients insist on one
+_NO_KEY: Final = "none"  # a custom endpoint may need no key, but clients insist on it
 
 
 class CannotBegin(AccordanceError):
@@ -38,7 +38,7 @@ class CannotBegin(AccordanceError):
 def key_for(spec: LlmSpec) -> str:
     """Return the key from the environment. Raises CannotBegin.
 
-    A custom endpoint needs a key only if its spec names one.
+    A custom endpoint needs a key only if its spec names it.
     """
     name = spec.key_env or KEYS[spec.provider]
     key = os.environ.get(name)

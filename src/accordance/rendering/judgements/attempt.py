@@ -56,7 +56,7 @@ class JudgedAttempt:
     def cause(self) -> str:
         """What has to change before the work can be accepted; empty if it was.
 
-        Whether an attempt was used up is mentioned where nobody would expect it.
+        Whether an attempt was used up is mentioned where a reader would not expect it.
         """
         cause = cause_of_verdict(self.verdict)
         if cause is None:

@@ -12,7 +12,7 @@ from accordance.rendering.showing import as_json_text
 
 
 def as_gitlab(judged: JudgedAttempt) -> str:
-    """Return a list of issues, one for each remark.
+    """Return a list of issues, an issue for each remark.
 
     GitLab shows no issue without a file: a remark about none is shown at the task.
     """

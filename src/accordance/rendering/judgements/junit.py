@@ -78,10 +78,9 @@ def _add_run(
     excused: Collection[str],
 ) -> None:
     """Add the tests of a command as test cases, or the command itself."""
-    results = () if run.report is None else run.report.results
-    for result in results:
+    for result in run.results:
         _add_test(suite, result, is_excused=result.test in excused)
-    if results:
+    if run.results:
         return
 
     seconds = run.duration_ms / 1000

@@ -31,14 +31,23 @@ def as_markdown_summary(judged: JudgedAttempt) -> str:
 
 def _blocks(judged: JudgedAttempt) -> Iterator[Block]:
     verdict = judged.verdict
-    mark = "✅" if judged.is_done else "⚠️" if judged.is_environment_fault else "❌"
-    reason = f": {verdict.reason_code}" if verdict.reason_code else ""
-    yield Heading(2, f"{mark} {verdict.outcome}{reason}")
+    title = f"{_outcome_mark(judged)} {verdict.outcome}"
+    if verdict.reason_code:
+        title += f": {verdict.reason_code}"
+    yield Heading(2, title)
     yield Paragraph(verdict.reason)
     yield Facts(list(_facts(judged)))
     yield _checks(judged)
     yield from _failures(judged)
     yield from _changes(judged)
+
+
+def _outcome_mark(judged: JudgedAttempt) -> str:
+    if judged.is_done:
+        return "✅"
+    if judged.is_environment_fault:
+        return "⚠️"
+    return "❌"
 
 
 def _facts(judged: JudgedAttempt) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The findings of a judgement, each at the places it is about.
 
-A forge or a scanner shows a remark beside a line of code: a failing test at its own file
-and line, an offending path at that path.
+A forge or a scanner shows a remark beside a line of code: a failing test at its own
+file and line, an offending path at that path.
 """
 
 from __future__ import annotations
@@ -51,7 +51,13 @@ def _remarks_on_tests(
     for test in failing[:MAX_TESTS]:
         reason = f": {test.why}" if test.why else ""
         text = f"{test.test} failed{reason}"
-        yield Remark(finding, text, test.file, test.line, test.lines)
+        yield Remark(
+            finding=finding,
+            text=text,
+            file=test.file,
+            line=test.line,
+            details=test.lines,
+        )
     others = len(failing) - MAX_TESTS
     if others > 0:
         yield Remark(finding, f"{others} more tests failed: {finding.message}")
@@ -78,7 +84,7 @@ def _file_of(subject: str, changed: frozenset[str]) -> str:
 
 
 def _output_for(finding: Finding, judged: JudgedAttempt) -> tuple[str, ...]:
-    """Return what a failed command printed, if the finding is about one."""
+    """Return what a failed command printed, if the finding is about a command."""
     for run in judged.facts.runs:
         if run.command in finding.about and not run.passed:
             return judged.output_of(run)

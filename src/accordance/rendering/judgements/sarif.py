@@ -74,5 +74,8 @@ def uri_of(path: str) -> str:
     """Return a path as a relative URI."""
     pieces = []
     for byte in path.encode("utf-8", "surrogatepass"):
-        pieces.append(chr(byte) if byte in _PLAIN else f"%{byte:02X}")
+        if byte in _PLAIN:
+            pieces.append(chr(byte))
+        else:
+            pieces.append(f"%{byte:02X}")
     return "".join(pieces)

@@ -1,4 +1,4 @@
-"""A judgement for people, as lines of pieces that a terminal may colour."""
+"""A judgement for people, as lines of segments that a terminal may colour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accordance.rendering.judgements.attempt import JudgedAttempt
 from accordance.rendering.showing import shown
 
 Tone: TypeAlias = Literal["plain", "dim", "good", "bad", "done", "asking", "refused"]
-"""How a piece is shown; a terminal gives each a colour."""
+"""How a segment is shown; a terminal gives each a colour."""
 
 _TONES: Final[Mapping[Outcome, Tone]] = MappingProxyType(
     {Outcome.DONE: "done", Outcome.ESCALATE: "asking"}
@@ -22,46 +22,52 @@ MAX_TESTS: Final = 5  # of a command whose failure is shown
 _INDENT: Final = " " * 6
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """A part of a line."""
 
     text: str
     tone: Tone = "plain"
 
 
-Line: TypeAlias = tuple[Piece, ...]
+Line: TypeAlias = tuple[Segment, ...]
 
 
 def as_text(judged: JudgedAttempt) -> str:
     """Return the lines without colours."""
-    lines = ["".join(piece.text for piece in line) for line in text_lines(judged)]
+    lines = []
+    for line in text_lines(judged):
+        texts = [segment.text for segment in line]
+        lines.append("".join(texts))
     return "\n".join(lines)
 
 
 def text_lines(judged: JudgedAttempt) -> Iterator[Line]:
-    """Yield the lines: the outcome, what was found, why tests failed, what follows."""
+    """Yield the lines: the outcome, the findings, why tests failed, what follows."""
     verdict = judged.verdict
     yield _headline(judged)
 
     for finding in verdict.findings:
         message = shown(f"  {finding.gate:<10}  {finding.message}  ")
-        yield (Piece(message), Piece(shown(finding.code), "bad"))
+        yield (Segment(message), Segment(shown(finding.code), "bad"))
 
     failing = judged.failing
     for run in judged.facts.runs:
         yield _run_line(run)
         of_run = [test for test in failing if test.command == run.command]
-        yield from _failures(of_run) if of_run else _output(run, judged)
-    yield (Piece(f"  {judged.change}", "dim"),)
+        if of_run:
+            yield from _failures(of_run)
+        else:
+            yield from _output(run, judged)
+    yield (Segment(f"  {judged.change}", "dim"),)
 
     for notice in verdict.notices:
-        yield (Piece(shown(f"  note: {notice}"), "dim"),)
+        yield (Segment(shown(f"  note: {notice}"), "dim"),)
     if judged.cause:
-        yield (Piece(f"  cause: {judged.cause}"),)
+        yield (Segment(f"  cause: {judged.cause}"),)
     if judged.following:
-        yield (Piece(shown(f"  next: {judged.following}")),)
+        yield (Segment(shown(f"  next: {judged.following}")),)
     if judged.evidence:
-        yield (Piece(shown(f"  evidence: {judged.evidence}"), "dim"),)
+        yield (Segment(shown(f"  evidence: {judged.evidence}"), "dim"),)
 
 
 def _headline(judged: JudgedAttempt) -> Line:
@@ -69,19 +75,26 @@ def _headline(judged: JudgedAttempt) -> Line:
     verdict = judged.verdict
     mark = "✓" if judged.is_done else "✗"
     tone = _TONES.get(verdict.outcome, "refused")
-    pieces = [Piece(f"{mark} {verdict.outcome}", tone), Piece("  ")]
+    segments = [Segment(f"{mark} {verdict.outcome}", tone), Segment("  ")]
     if verdict.reason_code:
-        pieces += [Piece(shown(verdict.reason_code), "bad"), Piece("  ")]
+        segments += [Segment(shown(verdict.reason_code), "bad"), Segment("  ")]
     about = shown(f"{judged.task.task_id}  {judged.number}")
-    return (*pieces, Piece(about, "dim"))
+    return (*segments, Segment(about, "dim"))
 
 
 def _run_line(run: CommandRun) -> Line:
     """A test command and whether it passed."""
-    mark: Piece = Piece("✓", "good") if run.passed else Piece("✗", "bad")
+    mark = Segment("✗", "bad")
+    if run.passed:
+        mark = Segment("✓", "good")
     seconds = run.duration_ms / 1000
     about = f"{seconds:.1f} s, isolated by {run.isolation}"
-    return (Piece("  "), mark, Piece(shown(f" {run.command}  ")), Piece(about, "dim"))
+    return (
+        Segment("  "),
+        mark,
+        Segment(shown(f" {run.command}  ")),
+        Segment(about, "dim"),
+    )
 
 
 def _failures(failing: Sequence[FailingTest]) -> Iterator[Line]:
@@ -89,12 +102,12 @@ def _failures(failing: Sequence[FailingTest]) -> Iterator[Line]:
     for test in failing[:MAX_TESTS]:
         place = f"  {shown(test.place)}" if test.line is not None else ""
         name = shown(f"{_INDENT}{test.test}")
-        yield (Piece(name, "bad"), Piece(place, "dim"))
+        yield (Segment(name, "bad"), Segment(place, "dim"))
         for line in test.lines:
-            yield (Piece(shown(f"{_INDENT}  {line}"), "dim"),)
+            yield (Segment(shown(f"{_INDENT}  {line}"), "dim"),)
     others = len(failing) - MAX_TESTS
     if others > 0:
-        yield (Piece(f"{_INDENT}and {others} more"),)
+        yield (Segment(f"{_INDENT}and {others} more"),)
 
 
 def _output(run: CommandRun, judged: JudgedAttempt) -> Iterator[Line]:
@@ -102,4 +115,4 @@ def _output(run: CommandRun, judged: JudgedAttempt) -> Iterator[Line]:
     if run.passed:
         return
     for line in judged.output_of(run):
-        yield (Piece(shown(f"{_INDENT}{line}"), "dim"),)
+        yield (Segment(shown(f"{_INDENT}{line}"), "dim"),)

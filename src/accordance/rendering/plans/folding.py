@@ -13,7 +13,7 @@ from typing import Final
 
 from accordance.domain.plan import PlanGraph
 
-MAX_SHOWN: Final = 400  # nodes in a picture that nobody asked to be larger
+MAX_SHOWN: Final = 400  # nodes in a picture, unless more are asked for
 MAX_DEPTH: Final = 8  # levels in such a picture
 
 

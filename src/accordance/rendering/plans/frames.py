@@ -1,7 +1,7 @@
 """The frames of a plan's picture: their rows, their sizes and their places.
 
 Between rows, and to the left of them, as much room is left free as arrows need there.
-Widths and heights are found from the inside out, places from the outside in.
+Widths and heights follow from the inside out, places from the outside in.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def way_between(source: str, target: str, home: Mapping[str, str]) -> Way:
     down = [target]
     while (frame := home.get(down[-1], OUTSIDE)) not in places:
         down.append(frame)
-    return Way(tuple(above[: places[frame]]), frame, tuple(reversed(down)))
+    up = above[: places[frame]]
+    return Way(up=tuple(up), common=frame, down=tuple(reversed(down)))
 
 
 @dataclass(slots=True)
@@ -99,7 +100,9 @@ class Frame:
             return _room_for(len(arrows)) + _TIP
         if index == 0:
             return self.border // 2
-        return self.border if index == len(self.rows) else GAP
+        if index == len(self.rows):
+            return self.border
+        return GAP
 
     def use_gutter(self, source: str) -> None:
         """Let the arrows of a source run beside the rows."""
@@ -127,7 +130,9 @@ def _lane(number: int) -> int:
 
 
 def _room_for(arrows: int) -> int:
-    return _LANE * (1 + min(arrows, _MAX_LANES)) if arrows else 0
+    if arrows:
+        return _LANE * (1 + min(arrows, _MAX_LANES))
+    return 0
 
 
 class _Size(NamedTuple):
@@ -159,7 +164,7 @@ def frames_of(outline: Outline, ways: Sequence[Way]) -> dict[str, Frame]:
 def channels_on(way: Way, frames: Mapping[str, Frame]) -> Iterator[tuple[Frame, int]]:
     """Yield the channels that an arrow runs in, in its order.
 
-    It leaves through the channel below its row, and comes in through the one above.
+    It leaves through the channel below its row, and comes in through the channel above.
     """
     for part, outer in zip(way.up, (*way.up[1:], way.common), strict=True):
         frame = frames[outer]
@@ -212,7 +217,8 @@ def _fill(frame: Frame, ranks: list[list[str]], sizes: Mapping[str, _Size]) -> N
         frame.rows += pieces
     for index, row in enumerate(frame.rows):
         frame.row_of.update(dict.fromkeys(row, index))
-        width = sum(width_of(part) for part in row) + GAP * (len(row) - 1)
+        gaps = GAP * (len(row) - 1)
+        width = sum(width_of(part) for part in row) + gaps
         frame.rows_width = max(frame.rows_width, width)
 
 
@@ -222,15 +228,19 @@ def _widest(ranks: list[list[str]], sizes: Mapping[str, _Size]) -> int:
     for rank in ranks:
         for part in rank:
             size = sizes.get(part, _BOX)
-            area += (size.width + GAP) * (size.height + 2 * GAP)
-    return min(MAX_WIDTH, int(sqrt(area * _WIDE)) + BOX_WIDTH // 2)
+            width = size.width + GAP
+            height = size.height + 2 * GAP
+            area += width * height
+    ideal = int(sqrt(area * _WIDE)) + BOX_WIDTH // 2
+    return min(MAX_WIDTH, ideal)
 
 
 def _estimated(frame: Frame, sizes: Mapping[str, _Size]) -> _Size:
     """Return the size of a frame before anybody knows how many arrows cross it."""
     height = HEADER + GAP
     for row in frame.rows:
-        height += max(sizes.get(part, _BOX).height for part in row) + 2 * GAP
+        heights = [sizes.get(part, _BOX).height for part in row]
+        height += max(heights) + 2 * GAP
     return _Size(frame.width, height)
 
 
@@ -239,8 +249,9 @@ def _set_height(frame: Frame, frames: Mapping[str, Frame]) -> None:
     for index, row in enumerate(frame.rows):
         height += frame.channel_height(index)
         frame.row_tops.append(height)
-        frame.row_heights.append(max(_height_of(part, frames) for part in row))
-        height += frame.row_heights[-1]
+        row_height = max(_height_of(part, frames) for part in row)
+        frame.row_heights.append(row_height)
+        height += row_height
     frame.height = height + frame.channel_height(len(frame.rows))
 
 

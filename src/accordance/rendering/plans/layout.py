@@ -66,7 +66,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ArrowRoute:
     """An arrow from the bottom of a box to the top of another, corner by corner."""
 
     arrow: Arrow
@@ -80,7 +80,7 @@ class PlanLayout:
     width: int
     height: int
     boxes: Mapping[str, Box]  # frames before what stands in them
-    routes: tuple[Route, ...]
+    routes: tuple[ArrowRoute, ...]
 
 
 def layout_of(outline: Outline) -> PlanLayout:
@@ -92,7 +92,7 @@ def layout_of(outline: Outline) -> PlanLayout:
     frames = frames_of(outline, ways)
     boxes = _boxes(frames, outline)
     routes = [
-        Route(arrow, _route(way, boxes, frames))
+        ArrowRoute(arrow, _route(way, boxes, frames))
         for arrow, way in zip(outline.arrows, ways, strict=True)
     ]
     outside = frames[OUTSIDE]
@@ -115,9 +115,22 @@ def _boxes(frames: Mapping[str, Frame], outline: Outline) -> dict[str, Box]:
         x, y = corners[task]
         inner = frames.get(task)
         if inner is None:
-            boxes[task] = Box(task, x, y, BOX_WIDTH, BOX_HEIGHT)
+            boxes[task] = Box(
+                task=task,
+                x=x,
+                y=y,
+                width=BOX_WIDTH,
+                height=BOX_HEIGHT,
+            )
         else:
-            boxes[task] = Box(task, x, y, inner.width, inner.height, inner.left)
+            boxes[task] = Box(
+                task=task,
+                x=x,
+                y=y,
+                width=inner.width,
+                height=inner.height,
+                inset=inner.left,
+            )
     return boxes
 
 
@@ -167,7 +180,8 @@ def _corners_only(points: Sequence[Point]) -> tuple[Point, ...]:
 
     corners = [distinct[0]]
     for before, point, after in zip(distinct, distinct[1:], distinct[2:], strict=False):
-        is_in_line = before.x == point.x == after.x or before.y == point.y == after.y
-        if not is_in_line:
+        is_upright = before.x == point.x == after.x
+        is_level = before.y == point.y == after.y
+        if not is_upright and not is_level:
             corners.append(point)
     return (*corners, distinct[-1])

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from accordance.domain.lifecycle import State
 from accordance.rendering.marks import MARKS
 from accordance.rendering.plans.folding import Tie
+from accordance.rendering.svg import element
 
 _TIES: Final[Mapping[Tie, str]] = MappingProxyType(
     {
@@ -63,12 +64,14 @@ class Legend:
         cls, states: Sequence[State], ties: Sequence[Tie], words: Sequence[str]
     ) -> Legend:
         """Return the legend for what occurs."""
-        entries = [
-            _Entry("state", state, f"{MARKS[state]} {state.replace('_', ' ').lower()}")
-            for state in states
-        ]
-        entries += [_Entry("tie", tie, _TIES[tie]) for tie in ties]
-        entries += [_Entry("shape", word, _WORDS[word]) for word in words]
+        entries: list[_Entry] = []
+        for state in states:
+            name = state.replace("_", " ").lower()
+            entries.append(_Entry("state", state, f"{MARKS[state]} {name}"))
+        for tie in ties:
+            entries.append(_Entry("tie", tie, _TIES[tie]))
+        for word in words:
+            entries.append(_Entry("shape", word, _WORDS[word]))
         return cls(tuple(entries))
 
     @property
@@ -79,9 +82,12 @@ class Legend:
     def placed(self, left: int, top: int, width: int) -> PlacedLegend:
         """Return the legend in rows of at most this width."""
         lines: list[str] = []
-        x, y = left, top
+        right = left + width
+        x = left
+        y = top
         for entry in self.entries:
-            if x > left and x + entry.width > left + width:
+            is_full = x > left and x + entry.width > right
+            if is_full:
                 x = left
                 y += _ROW
             lines += _drawn(entry, x, y)
@@ -93,26 +99,27 @@ class Legend:
 def _drawn(entry: _Entry, x: int, y: int) -> Iterator[str]:
     middle = y + 8
     if entry.kind == "state":
-        yield f'<g class="{entry.name}">{_swatch(x, y, 4)}</g>'
+        yield element("g", _swatch(x, y, 4), class_=entry.name)
     elif entry.kind == "tie":
-        yield (
-            f'<path class="a {entry.name}" d="M{x} {middle}L{x + _SWATCH} {middle}" '
-            f'marker-end="url(#tip-{entry.name})"/>'
+        yield element(
+            "path",
+            class_=f"a {entry.name}",
+            d=f"M{x} {middle}L{x + _SWATCH} {middle}",
+            marker_end=f"url(#tip-{entry.name})",
         )
     else:
-        radius = 8 if entry.name == "check" else 4
-        shape = "frame" if entry.name == "goal" else entry.name
-        yield f'<g class="PENDING {shape}">{_swatch(x, y, radius)}</g>'
-        if entry.name == "folded":
-            yield (
-                f'<rect class="DONE bar" x="{x + 4}" y="{y + 11}" width="12" '
-                'height="3"/>'
-            )
+        yield from _drawn_shape(entry.name, x, y)
     text_x = x + _SWATCH + 8
-    yield f'<text class="n" x="{text_x}" y="{middle + 4}">{entry.text}</text>'
+    yield element("text", entry.text, class_="n", x=text_x, y=middle + 4)
+
+
+def _drawn_shape(name: str, x: int, y: int) -> Iterator[str]:
+    radius = 8 if name == "check" else 4
+    shape = "frame" if name == "goal" else name
+    yield element("g", _swatch(x, y, radius), class_=f"PENDING {shape}")
+    if name == "folded":
+        yield element("rect", class_="DONE bar", x=x + 4, y=y + 11, width=12, height=3)
 
 
 def _swatch(x: int, y: int, radius: int) -> str:
-    return (
-        f'<rect class="b" x="{x}" y="{y}" width="{_SWATCH}" height="16" rx="{radius}"/>'
-    )
+    return element("rect", class_="b", x=x, y=y, width=_SWATCH, height=16, rx=radius)

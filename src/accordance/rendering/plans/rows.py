@@ -16,10 +16,11 @@ def ranked(parts: Sequence[str], pairs: Sequence[Pair]) -> list[list[str]]:
     """
     distinct = list(dict.fromkeys(pairs))
     rank = _ranks(parts, distinct)
-    rows: list[list[str]] = [[] for _ in range(max(rank.values()) + 1)]
+    by_rank: dict[int, list[str]] = {}
     for part in parts:
-        rows[rank[part]].append(part)
-    return _untangled([row for row in rows if row], distinct)
+        by_rank.setdefault(rank[part], []).append(part)
+    rows = [by_rank[number] for number in sorted(by_rank)]
+    return _untangled(rows, distinct)
 
 
 def _ranks(parts: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
@@ -60,8 +61,9 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
         wished: dict[str, float] = {}
         for index, part in enumerate(row):
             above = [place[task] for task in before.get(part, ()) if task in place]
-            own = index / len(row)
-            wished[part] = sum(above) / len(above) if above else own
+            wished[part] = index / len(row)
+            if above:
+                wished[part] = sum(above) / len(above)
         sorted_row = sorted(row, key=wished.__getitem__)
         for index, part in enumerate(sorted_row):
             place[part] = index / len(row)
@@ -70,7 +72,7 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
 
 
 def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]]:
-    """Return the ranks; neighbours that hold nothing but frames become one.
+    """Return the ranks; neighbours that hold nothing but frames are merged.
 
     Frames are large, and arrows lead from inside to inside: each rank in a row of its
     own would only make the picture long.

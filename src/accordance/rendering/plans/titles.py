@@ -29,7 +29,8 @@ def fitted(title: str, width: int, most: int) -> tuple[str, ...]:
     lines: list[str] = []
     line = ""
     for word in _words(_visible(title), width):
-        longer = f"{line} {word.text}" if line and word.is_spaced else line + word.text
+        needs_space = line and word.is_spaced
+        longer = f"{line} {word.text}" if needs_space else line + word.text
         if not line or columns(longer) <= width:
             line = longer
             continue
@@ -41,7 +42,7 @@ def fitted(title: str, width: int, most: int) -> tuple[str, ...]:
 
 
 class _Word:
-    """A word, or a piece of one that is too long for a line."""
+    """A word, or a piece of a word that is too long for a line."""
 
     __slots__ = ("is_spaced", "text")
 

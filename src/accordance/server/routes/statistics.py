@@ -11,8 +11,8 @@ from accordance.server.authentication import Reader
 from accordance.server.routing import router as new_router
 from accordance.server.showing import shown
 from accordance.service import statistics, workers
-from accordance.service.views.downloads import WorkerListView
 from accordance.service.views.statistics import StatisticsView
+from accordance.service.views.workers import FleetView
 
 router = new_router("statistics")
 
@@ -27,7 +27,7 @@ def show_statistics(
     return shown(request, statistics.statistics_of(caller.project, plan))
 
 
-@router.get("/workers", response_model=WorkerListView)
+@router.get("/workers", response_model=FleetView)
 def list_workers(request: Request, caller: Reader) -> Response:
     """List the workers that share the ledger."""
     return shown(request, workers.list_workers(caller.project))

@@ -19,19 +19,3 @@ class EvidenceView(View):
     attempt: int
     kind: str  # evidence, or product
     files: tuple[EvidenceFileView, ...]
-
-
-class WorkerView(View):
-    """A process that works on the ledger."""
-
-    worker_id: str
-    version: str
-    started_at: str
-    beat_at: str
-    is_alive: bool
-
-
-class WorkerListView(View):
-    """All workers of a ledger."""
-
-    items: tuple[WorkerView, ...]

@@ -244,7 +244,7 @@ def call_filter(
 def _no_namespaces(numbers: Mapping[str, int]) -> list[tuple[int, int, int, int]]:
     """Return instructions that refuse new user namespaces.
 
-    In one of its own, a command could mount folders in memory that no limit counts. The
+    In its own namespace, a command could mount folders in memory that no limit counts. The
     flags of clone3 cannot be seen, so it is unknown here, and clone is used instead.
     """
     program = []

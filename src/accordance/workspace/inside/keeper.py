@@ -1,7 +1,7 @@
 """The keeper of a command: starts it, keeps its output, and leaves nothing running.
 
 Runs outside the sandbox as `python -I -S keeper.py`, between accordance and the
-command. Reads its plan as one line on standard input and reports one line of JSON on
+command. Reads its plan as a line on standard input and reports a line of JSON on
 standard output. It adopts every orphan below it, so it still finds a daemon that forked
 twice and left its session. When standard input closes, accordance is gone or wants the
 command no more, and the command is ended.
@@ -76,7 +76,7 @@ def processes() -> Iterator[Process]:
 
 
 def descendants(root: int) -> list[int]:
-    """Return every process below this one."""
+    """Return every process below the keeper."""
     children: dict[int, list[int]] = {}
     for process in processes():
         children.setdefault(process.parent, []).append(process.pid)
@@ -209,7 +209,7 @@ def _read(path: str) -> bytes:
 
 
 def start(plan: dict[str, Any]) -> WatchedCommand:  # pragma: no cover
-    """Fork the command, with its own session and its output in one pipe."""
+    """Fork the command, with its own session and its output in a single pipe."""
     output, output_end = os.pipe()
     status, status_end = os.pipe()
     pid = os.fork()

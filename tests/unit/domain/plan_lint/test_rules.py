@@ -235,3 +235,11 @@ def test_what_a_plan_costs_at_most(
         seconds=seconds,  # type: ignore[arg-type]
         money=money,  # type: ignore[arg-type]
     )
+
+
+def test_a_remote_that_cannot_be_used_is_an_error() -> None:
+    """It is tried by whoever lints; here it is only reported."""
+    problem = "the repository https://git.example/app: it cannot be reached"
+    text = "- {title: A, allowed: src/**, tests: make}\n"
+    assert findings(text, repository_problem=problem) == [f"error None: {problem}"]
+    assert findings(text) == []

@@ -239,7 +239,7 @@ def nest_deeply(document: dict[str, Any]) -> None:
         pytest.param(lambda plan: plan["edges"].append(edge("prices", "photos", "DECOMPOSE")), "'Choose the photos' is a part of two goals", id="two parents"),
         pytest.param(without_parent, "'Choose the photos' is a part of no goal", id="no parent"),
         pytest.param(lambda plan: plan["edges"].append(edge("pages", "web", "ALTERNATIVE", group_id="other")), "'Pages for the web' is in two groups", id="two groups"),
-        pytest.param(lambda plan: plan["edges"].append(edge("prices", "photos", "ALTERNATIVE", group_id="other")), "'Choose the photos' is an alternative under another goal", id="a group elsewhere"),
+        pytest.param(lambda plan: plan["edges"].append(edge("prices", "photos", "ALTERNATIVE", group_id="other")), "'Choose the photos' is an alternative under a goal that is not its own", id="a group elsewhere"),
         pytest.param(lambda plan: plan["edges"].append(edge("photos", "catalogue", "DEPENDS_ON")), "the root 'Spring catalogue' waits for a task or is a part", id="a root that waits"),
         pytest.param(nest_deeply, "lies more than 24 levels deep", id="thirty levels"),
     ],

@@ -23,14 +23,23 @@ def upgrade() -> None:
     )
     op.add_column("plans", sa.Column("constraints", sa.Text(), nullable=True))
     op.add_column(
-        "task_events", sa.Column("type", sa.String(length=32), sa.Computed("kind"))
+        "task_events", sa.Column("type", sa.String(length=32), _copy_of("kind"))
     )
     op.add_column(
-        "task_nodes", sa.Column("status", sa.String(length=16), sa.Computed("state"))
+        "task_nodes", sa.Column("status", sa.String(length=16), _copy_of("state"))
     )
     op.add_column(
-        "task_nodes", sa.Column("attempt_count", sa.Integer(), sa.Computed("attempts"))
+        "task_nodes", sa.Column("attempt_count", sa.Integer(), _copy_of("attempts"))
     )
+
+
+def _copy_of(column: str) -> sa.Computed:
+    """Return the value of a column that repeats another.
+
+    PostgreSQL before 18 can only store it; SQLite cannot add a stored column.
+    """
+    is_stored = op.get_bind().dialect.name == "postgresql"
+    return sa.Computed(column, persisted=True if is_stored else None)
 
 
 def downgrade() -> None:

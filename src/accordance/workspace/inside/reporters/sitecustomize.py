@@ -11,8 +11,8 @@ beside this module and could write lines too. So canaries run between the tests;
 runner that was patched to say "passed" says it of them as well.
 
 This file is run by the interpreter of the tests, whichever that is. It keeps to what
-Python 3.8 knows and imports nothing of accordance. It is one file, however long,
-because a second module beside it could be shadowed by one of the tree.
+Python 3.8 knows and imports nothing of accordance. It is a single file, however long,
+because a second module beside it could be shadowed by a module of the tree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # `typing` itself is slow to import, and this runs in every P
 
 _FILE = "BUILD_REPORT"
 _OWNER = "BUILD_REPORT_OWNER"  # the process whose run is reported
-_ONLY = "BUILD_ONLY"  # the id of the one test that is to be run
+_ONLY = "BUILD_ONLY"  # the id of the only test that is to be run
 _EVERY = 50  # tests between two rounds of canaries
 _MOST_TEXT = 4000  # characters kept of why a test failed
 
@@ -39,7 +39,7 @@ _write, _open, _dumps, _getpid = os.write, os.open, json.dumps, os.getpid
 
 
 class Stream:
-    """The events of one process, numbered without a gap."""
+    """The events of a process, numbered without a gap."""
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -62,7 +62,7 @@ class Stream:
 
 
 class Run:
-    """The one run of this process that is reported.
+    """The only run of this process that is reported.
 
     Tests of a test tool start runs of their own, in this process or in others. Only the
     outermost counts: others find `is_going` set, or another owner in the environment.
@@ -100,7 +100,7 @@ class Run:
         text: str = "",
         raised: bool | None = None,
     ) -> None:
-        """One phase of a test is over."""
+        """A phase of a test is over."""
         if phase == "call":
             self.count += 1
         more: dict[str, object] = {
@@ -273,7 +273,7 @@ def _text_of(report: Any) -> str:
 
 
 class UnittestReporter:
-    """Hears what every result of unittest is told, whichever runner made it."""
+    """Hears what every result of unittest hears, whichever runner made it."""
 
     def __init__(self, result_class: Any, run: Run) -> None:
         self.result_class = result_class
@@ -383,7 +383,7 @@ def _unittest_id(test: Any) -> str:
 
 
 def hook_unittest_case(module: Any, report: Run) -> None:
-    """Run one test alone, if only one is to be run; canaries always.
+    """Run a single test, if only that is to be run; canaries always.
 
     pytest runs the tests of unittest, too, and chooses them itself.
     """
@@ -445,7 +445,7 @@ class Tracer:
 
 
 def trace(run: Run) -> None:
-    """Trace the files that are named beside this one, if any are."""
+    """Trace the files that are named beside this file, if any are."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     try:
         with open(os.path.join(here, "traced.json"), "rb") as file:  # noqa: PTH118, PTH123
@@ -486,7 +486,7 @@ class AfterImport:
 
 
 def _load_the_next() -> None:
-    """Load the `sitecustomize` that this one stands before, if the system has one."""
+    """Load the system's own `sitecustomize`, which this file hides."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     others = [place for place in sys.path if os.path.abspath(place) != here]  # noqa: PTH100
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)

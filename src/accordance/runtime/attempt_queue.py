@@ -1,0 +1,349 @@
+"""The queue of attempts: one table in the ledger's own database, and its statements.
+
+A row is an attempt that is queued or in work.
+
+    QUEUED    may be begun by any worker of its version that serves its queue
+    RUNNING   a worker has begun it, under a claim
+    BROKEN    it cannot be carried on; the reconciler settles it
+
+Whoever begins an attempt gets the next claim number, and whatever it writes later names
+that number. So a worker that was taken for dead, and wakes up after another has begun
+the attempt again, changes nothing. The row goes in the transaction that settles the
+attempt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from accordance.contracts.jsonpath import JsonObject
+from accordance.runtime.ports import VERSION, TaskAttempt
+from accordance.store.columns import storable
+from accordance.work.taking import Taken
+
+QUEUED: Final = "QUEUED"
+RUNNING: Final = "RUNNING"
+BROKEN: Final = "BROKEN"
+
+MOST_RECOVERIES: Final = 5  # workers that may be lost over an attempt
+_MINUTE: Final = 60.0
+_CLOCKS: Final = {
+    "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
+    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
+}
+_SKIP_LOCKED: Final = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
+
+_ENQUEUE: Final = """
+INSERT INTO attempt_queue (
+    workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
+    version, state, worker, claim, recoveries, queued_at, begun_at)
+VALUES (
+    :workflow, :plan_id, :task_id, :kind, :number, :product, :queue, :lease, :priority,
+    :version, :state, :worker, 1, 0, {clock}, {clock})
+ON CONFLICT (workflow) DO UPDATE SET
+    claim = attempt_queue.claim + 1, state = excluded.state, worker = excluded.worker,
+    queue = excluded.queue, lease = excluded.lease, product = excluded.product,
+    version = excluded.version, recoveries = 0, kept = NULL, error = NULL
+RETURNING claim"""
+"""A task that was handed back and is taken up again leaves nothing of the first time."""
+
+_CLAIM: Final = """
+UPDATE attempt_queue
+SET state = 'RUNNING', worker = :worker, claim = claim + 1, begun_at = {clock}
+WHERE workflow IN (
+    SELECT workflow FROM attempt_queue
+    WHERE state = 'QUEUED' AND queue = :queue AND version = :version
+    ORDER BY priority DESC, queued_at, workflow LIMIT :most {skip_locked})
+RETURNING workflow, task_id, kind, number, product, plan_id, queue, lease, claim, kept
+"""
+_KEEP: Final = """
+UPDATE attempt_queue SET kept = :kept WHERE workflow = :workflow AND claim = :claim"""
+_BREAK: Final = """
+UPDATE attempt_queue SET state = 'BROKEN', error = :error
+WHERE workflow = :workflow AND claim = :claim"""
+_SETTLE: Final = """
+DELETE FROM attempt_queue WHERE workflow = :workflow AND claim = :claim"""
+_GIVE_UP: Final = """
+DELETE FROM attempt_queue WHERE workflow = :workflow AND state = :state"""
+
+_LOSE: Final = """
+UPDATE attempt_queue
+SET state = CASE WHEN recoveries < :most THEN 'QUEUED' ELSE 'BROKEN' END,
+    error = CASE WHEN recoveries < :most THEN error ELSE :error END,
+    recoveries = recoveries + 1, worker = NULL
+WHERE state = 'RUNNING' AND {whose}"""
+_OURS: Final = "worker = :worker"
+_OF_THE_DEAD: Final = """NOT EXISTS (
+    SELECT 1 FROM accordance_workers
+    WHERE executor_id = attempt_queue.worker
+    AND beat_at >= now() - make_interval(secs => :seconds))"""
+_RESUME: Final = """
+UPDATE attempt_queue SET state = 'QUEUED', worker = NULL
+WHERE workflow = :workflow AND worker = :worker AND state = 'RUNNING'"""
+
+_ROWS: Final = (
+    "SELECT workflow, queue, state, worker, version, error FROM attempt_queue"
+)
+_OF_PLAN: Final = f"{_ROWS} WHERE plan_id = :plan_id"
+_WAITING: Final = f"""
+{_ROWS} WHERE state = 'QUEUED' AND version = :version
+ORDER BY priority DESC, queued_at, workflow"""
+_NEVER_BEGUN: Final = """
+SELECT workflow, task_id, kind, number, product, plan_id, queue, lease
+FROM attempt_queue
+WHERE state = 'QUEUED' AND version = :version AND recoveries = 0 AND kept IS NULL"""
+_IN_WORK: Final = """
+SELECT 1 FROM attempt_queue WHERE worker = :worker AND state = 'RUNNING' LIMIT 1"""
+_KEPT: Final = "SELECT kept FROM attempt_queue WHERE workflow = :workflow"
+
+_HOLD_RATE: Final = "SELECT pg_advisory_xact_lock(7242079, hashtext(:queue))"
+_FORGET_STARTS: Final = """
+DELETE FROM attempt_starts WHERE queue = :queue AND begun_at < {clock} - :seconds"""
+_COUNT_STARTS: Final = "SELECT count(*) FROM attempt_starts WHERE queue = :queue"
+_ADD_START: Final = """
+INSERT INTO attempt_starts (queue, begun_at) VALUES (:queue, {clock})"""
+
+_EVERY_WORKER_CRASHED: Final = "every worker that tried it crashed"
+
+
+class TakenOver(Exception):
+    """Another worker has the attempt now. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """An attempt that is queued or in work, as others see it."""
+
+    workflow: str
+    queue: str
+    state: str
+    worker: str | None
+    version: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedAttempt:
+    """An attempt that this process carries out, under a claim."""
+
+    workflow: str
+    attempt: TaskAttempt
+    claim: int
+    kept: JsonObject | None = None  # what an earlier worker has kept of its run
+
+
+def workflow_id(taken: Taken) -> str:
+    """Return the id of an attempt's workflow: the same attempt never begins twice.
+
+    A product may be reviewed several times within an attempt, so the id of a review
+    contains its lease.
+    """
+    task_id = taken.task.task_id
+    if taken.kind == "action":
+        return f"{task_id}:action:{taken.attempt}"
+    return f"{task_id}:review:{taken.attempt}:{taken.lease.until}"
+
+
+def attempt_of(queue: str, taken: Taken) -> TaskAttempt:
+    """Return the attempt at a task that was just taken up."""
+    return TaskAttempt(
+        task_id=taken.task.task_id,
+        kind=taken.kind,
+        number=taken.attempt,
+        product=taken.lease.product,
+        plan_id=taken.task.plan_id,
+        queue=queue,
+        lease=taken.lease.until,
+    )
+
+
+class AttemptQueue:
+    """The statements of the queue, in the words of a database.
+
+    Each runs on a connection of the caller's, who commits.
+    """
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._statements: dict[str, str] = {}
+
+    def _do(self, connection: Connection, statement: str, **values: object) -> Any:
+        native = self._statements.get(statement)
+        if native is None:
+            native = self._statements[statement] = self._in_dialect(statement)
+        return connection.exec_driver_sql(native, values)
+
+    def _in_dialect(self, statement: str) -> str:
+        native = statement.strip().format(
+            clock=_CLOCKS[self._dialect], skip_locked=_SKIP_LOCKED[self._dialect]
+        )
+        if self._dialect == "sqlite":
+            return native
+        return re.sub(r":(\w+)", r"%(\1)s", native)
+
+    # -- queueing and beginning
+
+    def enqueue(
+        self, connection: Connection, queue: str, taken: Taken, worker: str | None
+    ) -> ClaimedAttempt:
+        """Queue an attempt; a worker that is named begins it as soon as this commits."""
+        attempt = attempt_of(queue, taken)
+        workflow = workflow_id(taken)
+        result = self._do(
+            connection,
+            _ENQUEUE,
+            workflow=workflow,
+            plan_id=attempt.plan_id,
+            task_id=attempt.task_id,
+            kind=attempt.kind,
+            number=attempt.number,
+            product=attempt.product,
+            queue=queue,
+            lease=attempt.lease,
+            priority=taken.task.priority,
+            version=VERSION,
+            state=RUNNING if worker else QUEUED,
+            worker=worker,
+        )
+        return ClaimedAttempt(workflow, attempt, result.scalar_one())
+
+    def claim(
+        self,
+        connection: Connection,
+        queue: str,
+        worker: str,
+        most: int,
+        per_minute: int | None,
+    ) -> list[ClaimedAttempt]:
+        """Begin at most so many attempts of a queue, and no more than its rate allows."""
+        if per_minute is not None:
+            most = min(most, self._left_this_minute(connection, queue, per_minute))
+        if most <= 0:
+            return []
+
+        result = self._do(
+            connection, _CLAIM, queue=queue, version=VERSION, worker=worker, most=most
+        )
+        claimed = [_claimed(row) for row in result.mappings()]
+        if per_minute is not None:
+            for _ in claimed:
+                self._do(connection, _ADD_START, queue=queue)
+        return claimed
+
+    def _left_this_minute(
+        self, connection: Connection, queue: str, per_minute: int
+    ) -> int:
+        """Return how many attempts may begin now; others that ask wait for the commit."""
+        if self._dialect == "postgresql":
+            self._do(connection, _HOLD_RATE, queue=queue)
+        self._do(connection, _FORGET_STARTS, queue=queue, seconds=_MINUTE)
+        begun = self._do(connection, _COUNT_STARTS, queue=queue).scalar_one()
+        return max(0, per_minute - int(begun))
+
+    # -- under a claim
+
+    def keep(
+        self, connection: Connection, claimed: ClaimedAttempt, kept: JsonObject
+    ) -> None:
+        """Keep the outcome of a run. Raises TakenOver."""
+        self._under_claim(connection, _KEEP, claimed, kept=json.dumps(kept))
+
+    def settle(self, connection: Connection, claimed: ClaimedAttempt) -> None:
+        """Remove an attempt that is settled in the same transaction. Raises TakenOver."""
+        self._under_claim(connection, _SETTLE, claimed)
+
+    def mark_broken(
+        self, connection: Connection, claimed: ClaimedAttempt, error: str
+    ) -> None:
+        """Mark an attempt that could not be settled. Raises TakenOver."""
+        self._under_claim(connection, _BREAK, claimed, error=storable(error))
+
+    def _under_claim(
+        self,
+        connection: Connection,
+        statement: str,
+        claimed: ClaimedAttempt,
+        **values: object,
+    ) -> None:
+        result = self._do(
+            connection,
+            statement,
+            workflow=claimed.workflow,
+            claim=claimed.claim,
+            **values,
+        )
+        if result.rowcount != 1:
+            raise TakenOver(claimed.workflow)
+
+    # -- what was lost
+
+    def requeue_own(self, connection: Connection, worker: str) -> None:
+        """Queue again what an earlier process of the same name has left behind."""
+        self._lose(connection, _OURS, worker=worker)
+
+    def requeue_of_dead(self, connection: Connection, seconds: float) -> None:
+        """Queue again what workers had that have not beaten for so many seconds."""
+        self._lose(connection, _OF_THE_DEAD, seconds=seconds)
+
+    def _lose(self, connection: Connection, whose: str, **values: object) -> None:
+        self._do(
+            connection,
+            _LOSE.replace("{whose}", whose),
+            most=MOST_RECOVERIES,
+            error=_EVERY_WORKER_CRASHED,
+            **values,
+        )
+
+    def resume(self, connection: Connection, workflow: str, worker: str) -> None:
+        """Queue again what this worker has begun and does not run."""
+        self._do(connection, _RESUME, workflow=workflow, worker=worker)
+
+    def remove(self, connection: Connection, workflow: str, state: str) -> bool:
+        """Remove an attempt in a state; return whether it was there."""
+        result = self._do(connection, _GIVE_UP, workflow=workflow, state=state)
+        return bool(result.rowcount)
+
+    # -- what is there
+
+    def of_plan(self, connection: Connection, plan_id: str) -> dict[str, QueueRow]:
+        """Return the attempts of a plan, by workflow."""
+        rows = self._do(connection, _OF_PLAN, plan_id=plan_id)
+        return {row.workflow: QueueRow(*row) for row in rows}
+
+    def waiting(self, connection: Connection) -> list[QueueRow]:
+        """Return the attempts of this version that no worker has begun, in order."""
+        rows = self._do(connection, _WAITING, version=VERSION)
+        return [QueueRow(*row) for row in rows]
+
+    def never_begun(self, connection: Connection) -> Iterator[tuple[str, TaskAttempt]]:
+        """Yield the attempts that no worker has ever begun, each with its workflow."""
+        for row in self._do(connection, _NEVER_BEGUN, version=VERSION).all():
+            yield row.workflow, TaskAttempt(*row[1:])
+
+    def has_in_work(self, connection: Connection, worker: str) -> bool:
+        """Whether a worker has begun something and not settled it."""
+        return self._do(connection, _IN_WORK, worker=worker).first() is not None
+
+    def kept(self, connection: Connection, workflow: str) -> JsonObject | None:
+        """Return what was kept of the run of an attempt."""
+        row = self._do(connection, _KEPT, workflow=workflow).first()
+        return None if row is None or row.kept is None else json.loads(row.kept)
+
+
+def _claimed(row: Mapping[str, Any]) -> ClaimedAttempt:
+    values = dict(row)
+    workflow = values.pop("workflow")
+    claim = values.pop("claim")
+    kept = values.pop("kept")
+    return ClaimedAttempt(
+        workflow,
+        TaskAttempt(**values),
+        claim,
+        None if kept is None else json.loads(kept),
+    )
