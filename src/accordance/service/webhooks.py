@@ -30,7 +30,7 @@ from accordance.service.views.webhooks import (
     WebhookListView,
     WebhookView,
 )
-from accordance.store.opening import now
+from  import now
 from accordance.store.sql import SqlLedger
 from accordance.store.webhooks import (
     DELIVERED,

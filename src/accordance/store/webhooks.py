@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, and_, insert, select, update
 
 from accordance.store.failures import translated
-from accordance.store.opening import now
+from  import now
 from accordance.store.server_tables import DELIVERIES, WEBHOOKS
 from accordance.store.sql import within
 
