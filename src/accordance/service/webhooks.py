@@ -30,7 +30,7 @@ from accordance.service.views.webhooks import (
     WebhookListView,
     WebhookView,
 )
-from  import now
+from accordance.store.clock import now
 from accordance.store.sql import SqlLedger
 from accordance.store.webhooks import (
     DELIVERED,

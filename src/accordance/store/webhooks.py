@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, and_, insert, select, update
 
+from accordance.store.clock import now
 from accordance.store.failures import translated
-from  import now
 from accordance.store.server_tables import DELIVERIES, WEBHOOKS
 from accordance.store.sql import within
 
