@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from accordance.errors import LedgerError
+from accordance.changes.keeping import store_away
+from accordance.errors import BlobError, LedgerError
 from accordance.executors.protocol import RunOutcome
 from accordance.project.settings import SETTINGS
 from accordance.runtime.ports import LOCAL, VERSION, TaskAttempt
 from accordance.runtime.workers import worker_name
+from accordance.store.ledger import Ledger
 from tests.messages import PLAN
 from tests.runtime.stage import said, stage
 
@@ -29,6 +31,7 @@ VERSIONS: Final = (VERSION, f"{VERSION}-next")
 _DISK_BYTES: Final = 64 * 1024 * 1024
 _LONGEST_RUN_SECONDS: Final = 2.0
 _FIRST_USER: Final = 30_000
+_LARGE_SHARE: Final = 0.05
 _LARGE: Final = 300_000
 """Characters of a product that is kept in the store of blobs, not in the database."""
 
@@ -195,9 +198,9 @@ def _work(place: Place, address: str, seat: int, seed: int) -> None:
             stop.wait(dice.uniform(0, _LONGEST_RUN_SECONDS))
         log.write(f"{time.time():.3f} end {name}\n".encode())
         text = f"{attempt.task_id} {dice.random()}"
-        if dice.random() < 0.02:
+        if dice.random() < _LARGE_SHARE:
             text += " " * _LARGE
-        return said(attempt, text)
+        return _kept(runner.ledger, said(attempt, text))
 
     runner = stage(address, place.home(seat)).runner(
         run,
@@ -208,3 +211,12 @@ def _work(place: Place, address: str, seat: int, seed: int) -> None:
     )
     signal.signal(signal.SIGTERM, lambda *_: runner.stop())
     runner.until_it_rests()
+
+
+def _kept(ledger: Ledger, outcome: RunOutcome) -> RunOutcome:
+    """Put a large product into the store before it is settled, as every executor does."""
+    try:
+        ledger.stage(outcome.raw or b"")
+    except BlobError as error:
+        return store_away(error)
+    return outcome

@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-from accordance.domain.chain import ChainEntry
-from accordance.domain.webhooks import NotificationKind, notification_of, pause_after
 from accordance.project.server_settings import ServerSettings
 from accordance.service.project import Project
 from accordance.service.webhooks import InvalidWebhook, PrivateTarget, target_of
@@ -197,35 +195,3 @@ def test_a_private_webhook_is_a_problem(project: Project) -> None:
     assert private.json()["code"] == "private-target"
     assert "private_webhooks" in private.json()["way_out"]
     assert unknown.json()["code"] == "invalid-webhook"
-
-
-def entry(kind: str, task: str | None = None, **payload: Any) -> ChainEntry:
-    """An event of the plan p."""
-    return ChainEntry(
-        plan_id="p", seq=1, at="", kind=kind, task_id=task, payload=payload, hash=""
-    )
-
-
-@pytest.mark.parametrize(
-    ("event", "kind"),
-    [
-        (entry("ASKED_A_PERSON", "a"), NotificationKind.QUESTION_ASKED),
-        (entry("BURIED", "a", to="DEAD_LETTER"), NotificationKind.DEAD_LETTER),
-        (entry("COMPLETED", "root", to="DONE"), NotificationKind.PLAN_FINISHED),
-        (entry("COMPLETED", "a", to="DONE"), None),
-        (entry("PLAN_CANCELLED"), NotificationKind.PLAN_CANCELLED),
-        (entry("PLAN_FUSE_BLOWN"), NotificationKind.PLAN_HELD),
-        (entry("CLAIMED", "a", to="IN_PROGRESS"), None),
-    ],
-)
-def test_what_is_told(event: ChainEntry, kind: NotificationKind | None) -> None:
-    """Questions, dead letters, and plans that end or are held."""
-    assert notification_of(event, {"p": "root"}) is kind
-
-
-def test_the_pauses_grow_and_end() -> None:
-    """A target may be away for most of a day."""
-    pauses = [pause_after(attempts) for attempts in range(1, 9)]
-    assert pauses[0] == 5
-    assert pauses[-1] is None
-    assert sum(pause for pause in pauses if pause) > 12 * 3600

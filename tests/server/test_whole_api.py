@@ -169,6 +169,7 @@ KEYS: dict[str, str] = {}
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 
+@pytest.mark.filterwarnings("ignore")  # of schemathesis and what it is built on
 @schema.exclude(path="/v1/events/stream").exclude(path_regex="^/auth/").parametrize()
 @settings(
     max_examples=EXAMPLES,

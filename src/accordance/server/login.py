@@ -17,7 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-from authlib.integrations.base_client import OAuthError
+from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import OAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -134,7 +134,7 @@ class Provider:
             raise ProviderUnavailable(
                 f"the provider does not answer ({error})"
             ) from None
-        except (OAuthError, JoseError, KeyError, ValueError) as error:
+        except (AuthlibBaseError, JoseError, KeyError, ValueError) as error:
             raise LoginFailed(
                 f"the login does not hold ({type(error).__name__}: {error})",
                 way_out="begin again at /auth/login",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
@@ -29,7 +29,9 @@ router = APIRouter(
 )
 LOGIN_COOKIE = "accordance_login"
 _CALLBACK = "/auth/callback"
-_SENT_ON = {302: {"description": "The browser is sent on."}}
+_SENT_ON: dict[int | str, dict[str, Any]] = {
+    302: {"description": "The browser is sent on."}
+}
 
 
 def _provider(state: ServerState) -> Provider:
