@@ -27,26 +27,14 @@ def main() -> None:
     """Read the prompt, write one JSON object."""
     prompt = sys.stdin.read()
     request = json.loads(os.environ["ACCORDANCE_REQUEST"])
-    shape, _ = json.JSONDecoder().raw_decode(
-        prompt, prompt.rindex('\n{\n  "schema_version": "agent_answer_v1"') + 1
-    )
+    shape, _ = json.JSONDecoder().raw_decode(prompt, prompt.rindex('\n{\n  "schema_version": "agent_answer_v1"') + 1)
     floor = re.search(r"T-score below ([\d.]+)|T-Score가 ([\d.]+) 미만", prompt)
     least = float((floor[1] or floor[2]) if floor else 0)
     candidates = [
-        {
-            "option": f"candidate {at}",
-            "score": score,
-            "rationale": "by the book",
-            "probability": probability,
-        }
-        for at, (score, probability) in enumerate(
-            zip(SCORES, PROBABILITIES, strict=True), 1
-        )
+        {"option": f"candidate {at}", "score": score, "rationale": "by the book", "probability": probability}
+        for at, (score, probability) in enumerate(zip(SCORES, PROBABILITIES, strict=True), 1)
     ]
-    selected = min(
-        (one for one in candidates if one["score"] >= least),
-        key=lambda one: one["score"],
-    )
+    selected = min((one for one in candidates if one["score"] >= least), key=lambda one: one["score"])
     answer = {
         **shape,
         "task_id": request["task_id"],
@@ -60,24 +48,14 @@ def main() -> None:
                 "t_score": selected["score"],
                 "justification": "the least typical that the floor allows",
             },
-            **{
-                name: filled(shape["vs_metadata"][name])
-                for name in OUTPUTS
-                if name in shape["vs_metadata"]
-            },
+            **{name: filled(shape["vs_metadata"][name]) for name in OUTPUTS if name in shape["vs_metadata"]},
         },
         "content": {
             "summary": "By the book.",
-            "main_output": {
-                name: "by the book" for name in shape["content"]["main_output"]
-            },
+            "main_output": {name: "by the book" for name in shape["content"]["main_output"]},
             "confidence": 0.5,
         },
-        "provenance": {
-            "sources": ["the prompt"],
-            "reasoning_trace": ["read it"],
-            "assumptions": [],
-        },
+        "provenance": {"sources": ["the prompt"], "reasoning_trace": ["read it"], "assumptions": []},
     }
     print(json.dumps(answer, ensure_ascii=False))
 

@@ -23,12 +23,7 @@ def product(told, name, content, summary):
             "schema_version": "xiaobo_action_v1",
             "task_id": told["task"]["task_id"],
             "result_type": "ARTIFACT",
-            "artifact": {
-                "name": name,
-                "format": "md",
-                "content": content,
-                "summary": summary,
-            },
+            "artifact": {"name": name, "format": "md", "content": content, "summary": summary},
         }
     )
 
@@ -57,9 +52,7 @@ def change(told, summary, **claims):
         "task_id": task["task_id"],
         "status": claims.get("status", "FAILED" if code else "DONE"),
         **({"reason_code": "CI_FAILED"} if code else {}),
-        "changed_files": claims.get(
-            "changed", [path for path in changed if path not in new]
-        ),
+        "changed_files": claims.get("changed", [path for path in changed if path not in new]),
         "new_files": claims.get("new", new),
         "tests": {"commands": commands, "passed": not code, "summary": summary},
         "artifacts": {
@@ -75,15 +68,11 @@ def change(told, summary, **claims):
     }
     (folder / "report.md").write_text(f"{summary}\n")
     (folder / "selftest.log").write_text(f"{log}EXIT_CODE={code}\n")
-    (folder / "patch.diff").write_text(
-        git("diff", "--binary", "HEAD", "--", ".", ":!artifacts")
-    )
+    (folder / "patch.diff").write_text(git("diff", "--binary", "HEAD", "--", ".", ":!artifacts"))
     (folder / "submit.json").write_text(json.dumps(said))
     say(said)
 
 
 def git(*words):
     """Git in the current folder."""
-    return subprocess.run(
-        ("git", *words), capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(("git", *words), capture_output=True, text=True, check=True).stdout

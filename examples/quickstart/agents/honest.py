@@ -18,26 +18,13 @@ if "discount" in told["task"]["title"]:
     Path("parcels/discount.py").write_text(DISCOUNT)
     change(told, "Ten parcels or more are a tenth cheaper.")
 else:
-    brief = next(
-        one["artifact"]["content"]
-        for one in told["context"]["dependencies"]
-        if one["artifact"]
-    )
+    brief = next(one["artifact"]["content"] for one in told["context"]["dependencies"] if one["artifact"])
     prices = dict(re.findall(r"\| (\w+) \| (\d+) \|", brief))
     table = "".join(f'    "{zone}": {cents},\n' for zone, cents in prices.items())
     place = Path("parcels/prices.py")
-    place.write_text(
-        re.sub(
-            r"PRICES = \{\n.*?\}",
-            f"PRICES = {{\n{table}}}",
-            place.read_text(),
-            flags=re.DOTALL,
-        )
-    )
+    place.write_text(re.sub(r"PRICES = \{\n.*?\}", f"PRICES = {{\n{table}}}", place.read_text(), flags=re.DOTALL))
     if told["context"]["last_review"]:  # it asked for the same prices in the README
         rows = "".join(f"| {zone} | {cents} |\n" for zone, cents in prices.items())
         readme = Path("README.md")
-        readme.write_text(
-            re.sub(r"(\|---\|---\|\n)(\|.*\n)*", rf"\1{rows}", readme.read_text())
-        )
+        readme.write_text(re.sub(r"(\|---\|---\|\n)(\|.*\n)*", rf"\1{rows}", readme.read_text()))
     change(told, f"The prices of {len(prices)} zones are those of the brief.")

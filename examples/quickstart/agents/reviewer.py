@@ -6,10 +6,7 @@ told = assignment()
 content = told["context"]["product"]["content"]
 is_behind = "parcels/prices.py" in content and "README.md" not in content
 rubric = told["context"]["rubric"]["dimensions"]
-scores = {
-    name: most - (most // 2 if is_behind and name == "Coverage" else 0)
-    for name, most in rubric.items()
-}
+scores = {name: most - (most // 2 if is_behind and name == "Coverage" else 0) for name, most in rubric.items()}
 suggestion = {
     "priority": "HIGH",
     "change": "Put the new prices into the README as well",
@@ -23,12 +20,9 @@ say(
         "review_target": "NODE",
         "total_score": sum(scores.values()),
         "action_required": "MODIFY" if is_behind else "APPROVE",
-        "summary": "The README still shows the old prices."
-        if is_behind
-        else "As it should be.",
+        "summary": "The README still shows the old prices." if is_behind else "As it should be.",
         "breakdown": [
-            {"dimension": name, "score": score, "max_score": rubric[name], "issues": []}
-            for name, score in scores.items()
+            {"dimension": name, "score": score, "max_score": rubric[name], "issues": []} for name, score in scores.items()
         ],
         "suggestions": [suggestion] if is_behind else [],
     }

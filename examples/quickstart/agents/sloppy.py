@@ -16,9 +16,7 @@ RIGHT = WRONG.replace("cents // 5 * 5", "(cents + 2) // 5 * 5")
 told = assignment()
 place = Path("parcels/rounding.py")
 if told["attempt"] == 1:
-    print(
-        "Sure! I have rounded everything nicely, all tests should be green now. Anything else?"
-    )
+    print("Sure! I have rounded everything nicely, all tests should be green now. Anything else?")
 elif told["attempt"] == 2:
     place.write_text(WRONG)
     change(told, "Prices are rounded to five cents.", passed=True)

@@ -4,7 +4,5 @@ from pathlib import Path
 
 from desk import assignment, change
 
-Path("parcels/discount.py").write_text(
-    "def discounted(cents, parcels):\n    return cents / 2\n"
-)
+Path("parcels/discount.py").write_text("def discounted(cents, parcels):\n    return cents / 2\n")
 change(assignment(), "Half price, everybody is happy.", passed=True)

@@ -7,7 +7,4 @@ from parcels.prices import price
 
 class Prices(unittest.TestCase):
     def test_by_weight(self):
-        self.assertEqual(
-            [price("city", 1), price("country", 2), price("abroad", 1)],
-            [390, 1080, 1290],
-        )
+        self.assertEqual([price("city", 1), price("country", 2), price("abroad", 1)], [390, 1080, 1290])
