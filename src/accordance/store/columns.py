@@ -38,6 +38,13 @@ class Words(TypeDecorator[str]):
         return storable
 
 
+class Id(Words):
+    """An id that a request names: it may hold whatever a person can type."""
+
+    impl = String
+    cache_ok = True
+
+
 class Json(TypeDecorator[Any]):
     """A JSON value as text, in plain ASCII: both databases keep it to the letter."""
 
