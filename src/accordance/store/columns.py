@@ -30,7 +30,7 @@ class Words(TypeDecorator[str]):
     database: a question mark stands for it.
     """
 
-    impl = Text
+    impl: type[String] = Text
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
