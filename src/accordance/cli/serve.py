@@ -61,6 +61,7 @@ def command(
     make` makes lasting ones. Several --home serve several projects: a key opens the one
     it was made in. docs/server.md shows the API.
     """
+    from accordance.cli.doors import open_doors
     from accordance.server.serving import ServeOptions, serve
 
     options = ServeOptions(
@@ -72,6 +73,7 @@ def command(
         runs=runs,
         has_token=not no_token,
         opens=opens,
+        mounts=open_doors(_tell),
     )
     serve(options, _tell)
     return Exit.OK
