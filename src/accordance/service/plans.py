@@ -68,7 +68,8 @@ def list_plans(project: Project, query: ListQuery | None = None) -> PlanPageView
 
 def _plan_entry(tx: Transaction, plan: PlanRecord) -> PlanEntryView:
     root = tx.progress(plan.root_task_id)
-    return PlanEntryView(**plan_fields(tx, plan), root=root.state)
+    states = tx.count_states(plan.plan_id)
+    return PlanEntryView(**plan_fields(tx, plan), root=root.state, states=states)
 
 
 def show_plan(project: Project, name: str | None = None) -> PlanDetailView:

@@ -35,6 +35,7 @@ class PlanEntryView(PlanView):
     """A plan in a list."""
 
     root: State
+    states: dict[State, int]
 
 
 class PlanPageView(PageView):
