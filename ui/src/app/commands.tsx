@@ -72,6 +72,7 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
       {children}
       <Modal
         opened={shown === "palette"}
+        transitionProps={{ duration: 0 }}
         onClose={() => setShown("")}
         withCloseButton={false}
         padding={0}
