@@ -24,6 +24,8 @@ from tests.limits import LIMIT
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said
 
+pytestmark = pytest.mark.unmeasured  # a process that is killed writes no figures
+
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
 
 

@@ -113,7 +113,7 @@ def _judge_submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
 
 
 def _judge_review(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """A review that breaks its contract is the failure of its CHECK, if it has one."""
+    """A review that breaks its contract is the failure of its CHECK, if it names a CHECK."""
     rubric, fuses = grounds.rules.node_rubric, grounds.rules.fuses
     contract = reviews_by(rubric, "TASK_CHECK")
     context = review_context(rubric, task_id=grounds.subject)
@@ -162,5 +162,5 @@ def case_in(stored: Mapping[str, Any]) -> TaskHistory:
 
 
 def whole_number(value: object) -> int:
-    """Return a stored count; a missing one is 0."""
+    """Return a stored count; a missing count is 0."""
     return value if isinstance(value, int) else 0

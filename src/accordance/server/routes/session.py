@@ -16,7 +16,7 @@ from accordance.server.authentication import (
 )
 from accordance.server.login import SECONDS_TO_LOG_IN, Provider, attempt_in
 from accordance.server.problems import documented
-from accordance.server.routing import Route
+from accordance.server.routing import RepeatableRoute
 from accordance.server.state import ServerState, state_of
 from accordance.service import keys
 from accordance.service.keys import KeyRequest
@@ -24,7 +24,7 @@ from accordance.service.keys import KeyRequest
 router = APIRouter(
     prefix="/auth",
     tags=["login"],
-    route_class=Route,
+    route_class=RepeatableRoute,
     responses=documented(401, 403, 404),
 )
 LOGIN_COOKIE = "accordance_login"
