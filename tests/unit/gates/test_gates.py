@@ -503,8 +503,8 @@ def test_evidence_that_may_be_empty(case: Case) -> None:
     ("evidence", "message"),
     [
         (replace(some_evidence(), artifacts=()), "report_md was never looked for"),
-        (replace(some_evidence(), selftest=None), "nobody read selftest.log"),
-        (replace(some_evidence(), patch=None), "nobody read patch.diff"),
+        (replace(some_evidence(), selftest=None), "selftest.log was never read"),
+        (replace(some_evidence(), patch=None), "patch.diff was never read"),
     ],
 )
 def test_a_fact_that_was_not_collected_is_an_error(evidence: Any, message: str) -> None:
