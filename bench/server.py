@@ -24,9 +24,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
 import engine_accordance
 import server_bare
 from engine import postgresql
@@ -39,6 +36,7 @@ from accordance.service.keys import KeyRequest, Role, make_key
 from accordance.service.project import Project, open_project
 from accordance.work.importing import import_plan
 
+HERE = Path(__file__).parent
 PER_SECOND = 500
 READERS = 200
 PLANS = 20

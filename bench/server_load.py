@@ -6,6 +6,7 @@ Speaks HTTP over plain sockets, so that the clients cost little of the cores tha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import sys
@@ -99,6 +100,17 @@ class Stream:
         self.late_ms: list[float] = []
         self.text = b""
         self.is_ready = asyncio.Event()
+        self.has_all = asyncio.Event()
+        self.wanted: int | None = None
+
+    def expect(self, count: int) -> None:
+        """Learn how many events there are to come."""
+        self.wanted = count
+        self._look()
+
+    def _look(self) -> None:
+        if self.wanted is not None and len(self.numbers) >= self.wanted:
+            self.has_all.set()
 
     async def follow(self) -> None:
         """Read until the end."""
@@ -115,6 +127,7 @@ class Stream:
                 self.late_ms.append((arrived - moment(event[2])) * 1000)
                 end = event.end()
             self.text = self.text[end:][-_TAIL:]
+            self._look()
         writer.close()
 
 
@@ -147,12 +160,12 @@ async def run(told: dict[str, Any]) -> None:
     tell({"seconds": seconds, "statuses": load.statuses, "problems": load.problems})
 
     wanted = json.loads(await asyncio.to_thread(sys.stdin.readline))
-    ends = time.perf_counter() + SECONDS_TO_END
-    while time.perf_counter() < ends and any(
-        len(stream.numbers) < count
-        for stream, count in zip(streams, wanted, strict=True)
-    ):
-        await asyncio.sleep(0.05)
+    for stream, count in zip(streams, wanted, strict=True):
+        stream.expect(count)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS_TO_END):
+            for stream in streams:
+                await stream.has_all.wait()
     for task in following:
         task.cancel()
     late = sorted(one for stream in streams for one in stream.late_ms)

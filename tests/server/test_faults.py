@@ -117,7 +117,9 @@ def test_a_client_that_leaves_within_its_request(
                 content=action("a"),
                 headers={
                     "content-type": "application/json",
-                    **{name.replace("_", "-"): value for name, value in headers.items()},
+                    **{
+                        name.replace("_", "-"): value for name, value in headers.items()
+                    },
                 },
             ),
             lambda answer: answer.status_code != 409,  # the first has not ended yet
@@ -265,7 +267,7 @@ def test_a_database_that_is_away_for_a_while(
             proxy.cut(0)
             until(
                 lambda: agents.problems.total() or agents.faults,
-                lambda seen: bool(seen),
+                bool,
             )
             with served.client() as client:
                 assert client.get("/livez").status_code == 200
@@ -301,7 +303,10 @@ class Follower(threading.Thread):
         with self._served.client(self._served.key("viewer")) as client:
             after = 0
             while len(self.tasks) < self._wanted:
-                params: dict[str, str | int] = {"filter": "kind:MESSAGE", "after": after}
+                params: dict[str, str | int] = {
+                    "filter": "kind:MESSAGE",
+                    "after": after,
+                }
                 with (
                     contextlib.suppress(httpx.TransportError),
                     client.stream("GET", "/v1/events/stream", params=params) as stream,
