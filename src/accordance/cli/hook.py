@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from accordance.cli.ledger_commands import json_option, print_json
 from accordance.cli.reading import must_be_a_name, read_bounded
 from accordance.cli.showing import print_line, tell_document
 from accordance.cli.stopping import tidied_up
+from accordance.cli.ways_out import line_of
 from accordance.domain.hooks.kinds import HookKind
 from accordance.domain.hooks.stopping import MOST_ROUNDS, ROUNDS
 
@@ -90,16 +91,44 @@ def _installer(kind: HookKind) -> click.Command:
     return click.command(name=kind.value)(put_in_or_take_out)
 
 
-def _options(kind: HookKind) -> list[Callable[..., Callable[..., int]]]:
-    options = [
-        click.option("--task", metavar="FILE|-", type=click.Path(allow_dash=True), help="The task to judge by: scc.task.v1.  [default: that of the last hook]"),  # fmt: skip
-        click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The repository."),  # fmt: skip
-        click.option("--rounds", type=click.IntRange(1, MOST_ROUNDS), hidden=not kind.is_agent, help=f"How often the agent is sent back before it may stop all the same.  [default: {ROUNDS}]"),  # fmt: skip
-        click.option("--remove", "removes", is_flag=True, help="Take the hook out again, and nothing else."),  # fmt: skip
-        click.option("--show", "shows", is_flag=True, help="Show what would be written; write nothing."),  # fmt: skip
+def _options(
+    kind: HookKind,
+) -> Sequence[Callable[[Callable[..., int]], Callable[..., int]]]:
+    return (
+        click.option(
+            "--task",
+            metavar="FILE|-",
+            type=click.Path(allow_dash=True),
+            help="The task to judge by: scc.task.v1.  [default: that of the last hook]",
+        ),
+        click.option(
+            "--repo",
+            default=".",
+            show_default=True,
+            metavar="DIR",
+            type=click.Path(),
+            help="The repository.",
+        ),
+        click.option(
+            "--rounds",
+            type=click.IntRange(1, MOST_ROUNDS),
+            hidden=not kind.is_agent,
+            help=f"How often the agent is sent back before it may stop all the same.  [default: {ROUNDS}]",
+        ),
+        click.option(
+            "--remove",
+            "removes",
+            is_flag=True,
+            help="Take the hook out again, and nothing else.",
+        ),
+        click.option(
+            "--show",
+            "shows",
+            is_flag=True,
+            help="Show what would be written; write nothing.",
+        ),
         json_option,
-    ]
-    return options
+    )
 
 
 for _kind in HookKind:
@@ -153,7 +182,7 @@ def _answer_git(root: Path) -> int:
     try:
         judged = answer_commit(root)
     except HookNotSet as error:
-        print_error(f"nothing was judged: {error}")
+        print_error(f"nothing was judged: {line_of(error)}")
         return Exit.OK
     if judged.standing is Standing.DONE:
         print_error(judged.headline)
@@ -191,5 +220,7 @@ def _own_changes(view: HookView) -> str:
     if not changed:
         return ""
     names = ", ".join(changed[:_MOST_NAMED])
-    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    more = (
+        f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    )
     return f", with what is not committed yet: {names}{more}"

@@ -14,7 +14,7 @@ from typing import Final
 from accordance.workspace.clone import adopt, scratch
 from accordance.workspace.collecting import base_snapshot
 from accordance.workspace.difference import difference
-from accordance.workspace.git import Git, git_directory
+from accordance.workspace.git import Git, git_directory, resolve
 from accordance.workspace.ignoring import BaseRules
 from accordance.workspace.names import text_of
 from accordance.workspace.patching import readable_patch
@@ -25,10 +25,11 @@ _EVIDENCE: Final = "artifacts/"
 
 
 def left_out_of_commit(root: Path, base: str) -> tuple[str, ...]:
-    """Return the paths that differ between the tree and what is staged.
+    """Return the paths that would not be committed as they are judged.
 
-    Evidence is no part of a change, and neither is what the base ignores. No filter of
-    the repository is run. Raises GitFailed, WorkspaceError.
+    What is as it was at the base may stay uncommitted. Evidence is no part of a change,
+    and neither is what the base ignores. No filter of the repository is run. Raises
+    GitFailed, UnknownBase, WorkspaceError.
     """
     with scratch() as folder:
         workspace = adopt(root, folder / "ours", base=base)
@@ -40,11 +41,18 @@ def left_out_of_commit(root: Path, base: str) -> tuple[str, ...]:
         )
         patch = readable_patch(workspace, changes)
         in_tree = _rows(workspace.base("ls-tree", "-r", "-z", patch.tree))
-    staged = _rows(_index_of(root)("ls-files", "--stage", "-z"))
+    git = _index_of(root)
+    staged = _rows(git("ls-files", "--stage", "-z"))
+    committed = _rows(git("ls-tree", "-r", "-z", resolve(root, "HEAD")))
 
-    paths = {*in_tree, *staged} - set(patch.left_out)
-    different = {path for path in paths if in_tree.get(path) != staged.get(path)}
-    return tuple(sorted(path for path in different if not path.startswith(_EVIDENCE)))
+    changed = changes.paths()
+    left_out = []
+    for path in {*in_tree, *staged} - set(patch.left_out):
+        is_same = in_tree.get(path) == staged.get(path)
+        is_untouched = path not in changed and staged.get(path) == committed.get(path)
+        if not (is_same or is_untouched or path.startswith(_EVIDENCE)):
+            left_out.append(path)
+    return tuple(sorted(left_out))
 
 
 def _index_of(root: Path) -> Git:

@@ -50,12 +50,6 @@ def without_stop_hook(text: str, kind: HookKind) -> str:
     return text if rest == settings else _written(rest, text)
 
 
-def has_stop_hook(text: str, kind: HookKind) -> bool:
-    """Whether the stop hook is there. Raises HookSettingsUnreadable."""
-    settings = _read(text)
-    return _without(settings, kind) != settings
-
-
 def _without(settings: JsonObject, kind: HookKind) -> JsonObject:
     groups = settings.get("hooks", {}).get(_EVENT, [])
     kept_groups = []
@@ -105,7 +99,9 @@ def _check_shape(settings: JsonObject) -> None:
     for group in groups:
         entries = group.get("hooks", []) if isinstance(group, Mapping) else None
         is_list = isinstance(entries, list)
-        if not is_list or not all(isinstance(entry, Mapping) for entry in entries or ()):
+        if not is_list or not all(
+            isinstance(entry, Mapping) for entry in entries or ()
+        ):
             raise HookSettingsUnreadable(
                 f'"hooks.{_EVENT}" holds something other than groups of hooks'
             )

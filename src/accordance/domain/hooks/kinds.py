@@ -23,11 +23,6 @@ class HookKind(StrEnum):
         """Whether an agent is stopped, which can be sent back to work."""
         return self in (HookKind.CLAUDE, HookKind.CODEX, HookKind.OPENCODE)
 
-    @property
-    def program(self) -> str:
-        """The name of the program, as people write it."""
-        return "Claude Code" if self is HookKind.CLAUDE else self.value
-
 
 _REPOSITORY: Final = {HookKind.CLAUDE: ' --repo "$CLAUDE_PROJECT_DIR"'}
 """Where a hook is not run in the repository, the variable that names it."""

@@ -92,15 +92,15 @@ def _not_done(judged: Judged, number: int, rounds: int) -> str:
         "(`accordance contract show submit`)."
     )
     return (
-        f"The work is not done. accordance has judged it: {judged.headline}\n\n"
-        f"{judged.reasons}\n\n"
+        "accordance has judged the work, and it is not done.\n\n"
+        f"{judged.reasons.strip()}\n\n"
         f"Mend this in the work itself, then finish. {bound} {ask} "
         "If you cannot mend it, say that the work is not done, and why."
     )
 
 
 def _not_judged(judged: Judged) -> str:
-    details = f"\n\n{judged.reasons}" if judged.reasons else ""
+    details = f"\n\n{judged.reasons.strip()}" if judged.reasons else ""
     return (
         f"accordance could not judge the work: {judged.headline}{details}\n\n"
         "This is not yours to mend. Do not call the work done: "

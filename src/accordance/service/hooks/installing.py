@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,11 @@ from accordance.service.hooks.places import (
 )
 from accordance.service.hooks.state import HookRecord, HookState
 from accordance.service.views.hooks import HookView
-from accordance.workspace.baseline import record_baseline
+from accordance.workspace.baseline import read_baseline, record_baseline
 from accordance.workspace.errors import WorkspaceError
 from accordance.workspace.git import git_directory, resolve
 from accordance.workspace.judges_python import refuse_judge_in_reach
-from accordance.workspace.tree_commit import commit_of_tree
+from accordance.workspace.tree_commit import commit_of_tree, forget_tree
 
 _NOTES: Final = {
     HookKind.CLAUDE: "Claude Code reads it when it starts: begin a new session.",
@@ -82,6 +83,7 @@ def put_in(request: HookRequest, *, dry_run: bool = False) -> HookView:
 
     for change in changes:
         change.carry_out()
+    _forget_beginning(state, root)
     begun = commit_of_tree(root, dt.datetime.now(dt.UTC).isoformat())
     baseline = record_baseline(root, begun.commit)
     new_record = _record_with(record, request, root, task, changes)
@@ -114,7 +116,7 @@ def take_out(kind: HookKind, repo: Path, *, dry_run: bool = False) -> HookView:
         for change in changes:
             change.carry_out()
         if record is not None:
-            _forget(kind, state, record)
+            _forget(kind, state, record, root)
     return HookView(
         kind=kind, repository=str(root), carried_out=not dry_run, files=files
     )
@@ -176,10 +178,17 @@ def _record_with(
     )
 
 
-def _forget(kind: HookKind, state: HookState, record: HookRecord) -> None:
+def _forget(kind: HookKind, state: HookState, record: HookRecord, root: Path) -> None:
     """Drop a hook from the record; with the last of them goes everything."""
     kinds = tuple(other for other in record.kinds if other is not kind)
     if kinds:
         state.keep_record(record.model_copy(update={"kinds": kinds}))
-    else:
-        state.forget()
+        return
+    _forget_beginning(state, root)
+    state.forget()
+
+
+def _forget_beginning(state: HookState, root: Path) -> None:
+    """Let git throw away the commit that the last task began with."""
+    with contextlib.suppress(AccordanceError):  # it is gone, or was never kept
+        forget_tree(root, read_baseline(state.baseline, root).commit)

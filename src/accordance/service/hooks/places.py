@@ -131,7 +131,9 @@ def changes_to_take_out(
             return (_text_change(place, before, after),)
         case HookKind.OPENCODE:
             files = (_PLUGIN, *(path for path in (_PLUGIN_IGNORES,) if path in made))
-            return tuple(_removal(root / path) for path in files if (root / path).exists())
+            return tuple(
+                _removal(root / path) for path in files if (root / path).exists()
+            )
         case HookKind.GIT:
             return _script_taken_out(root)
         case HookKind.PRE_COMMIT:

@@ -1,10 +1,10 @@
 """What the hooks of a working tree need, kept where no isolated agent can write.
 
-    task.json      the task, as it was when the hook was put in
-    baseline.json  what the agent begins with
-    hook.json      which hooks there are, and how often an agent is sent back
-    rounds/        how often an agent was sent back, a file for each session
-    evidence/      a folder for each judgement
+task.json      the task, as it was when the hook was put in
+baseline.json  what the agent begins with
+hook.json      which hooks there are, and how often an agent is sent back
+rounds/        how often an agent was sent back, a file for each session
+evidence/      a folder for each judgement
 """
 
 from __future__ import annotations

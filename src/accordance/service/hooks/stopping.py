@@ -112,7 +112,7 @@ def _record_of(state: HookState, root: Path) -> HookRecord:
     if record is None:
         raise HookNotSet(
             f"no task is set for {root}",
-            way_out="put the hook in with its task: accordance hook --help",
+            way_out="put the hook in, with its task",
         )
     return record
 
