@@ -52,20 +52,23 @@ def claims_done_and_mends_when_sent_back(body: Json) -> Json:
 def words_of(kind: str, program: Path, work: Path, url: str) -> list[str]:
     """The command line of an agent, as a person would have it work alone."""
     if kind == "claude":
-        options = ("--permission-mode", "acceptEdits", "--allowedTools", "Bash Edit Read")  # fmt: skip
-        return [str(program), "-p", "--model", "fake-model", *options, "--", "Do it."]
+        allowed = ("--permission-mode", "acceptEdits", "--allowedTools", "Bash")
+        return [str(program), "-p", "--model", "fake-model", *allowed, "--", "Do it."]
     if kind == "opencode":
         model = ("-m", "fake/fake-model")
         return [str(program), "run", "--format", "json", *model, "Do it."]
+
     provider = f'{{name="fake",base_url="{url}/v1",wire_api="responses",env_key="KEY"}}'
     settings = (
         "model_provider=fake",
         f"model_providers.fake={provider}",
         f'projects={{"{work}"={{trust_level="trusted"}}}}',
     )
-    options = tuple(word for setting in settings for word in ("-c", setting))
-    trusted = ("--dangerously-bypass-hook-trust", "-s", "workspace-write")
-    return [str(program), "exec", "--json", "-m", "fake-model", *trusted, *options, "Do it."]  # fmt: skip
+    words = [str(program), "exec", "--json", "-m", "fake-model"]
+    words += ["--dangerously-bypass-hook-trust", "-s", "workspace-write"]
+    for setting in settings:
+        words += ["-c", setting]
+    return [*words, "Do it."]
 
 
 def environment_of(home: Path, url: str) -> dict[str, str]:
