@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 
 import { ApiProblem } from "../../api/client";
 import { useAct } from "../../api/queries";
-import type { Answer, ChoiceView, QuestionFormView } from "../../api/schema.gen";
+import type { AnswerBody, ChoiceView, QuestionFormView } from "../../api/schema.gen";
 import { useTexts } from "../../i18n";
 import { AnyText, ErrorPanel, tell } from "../../kit";
 import { type Documents, DocumentFields, faultOf, filesOf } from "./DocumentFields";
@@ -117,7 +117,7 @@ function isComplete(word: string, text: string, option: string, documents: Docum
   return word !== "";
 }
 
-function answerOf(word: string, text: string, option: string): Answer {
+function answerOf(word: string, text: string, option: string): AnswerBody {
   if (word === "text") return { text };
   if (word === "choose") return { choose: option };
   if (word === "approve") return { approve: true };

@@ -1,5 +1,5 @@
 /** A question, why it is asked, and the form for its answer. */
-import { Alert, Divider, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Divider, Group, Stack, Text, Title } from "@mantine/core";
 import { IconBulb, IconCheck } from "@tabler/icons-react";
 import { Link } from "react-router";
 
@@ -31,8 +31,8 @@ function Detail({ asked, onAnswered }: { asked: AskedView; onAnswered: () => voi
       <div>
         <Title order={2} fz={18} lh={1.35}><AnyText>{asked.task_title ?? asked.plan_title}</AnyText></Title>
         <Group gap={10} mt={4} fz="sm">
-          {asked.task_id && <Link to={`/tasks/${encodeURIComponent(asked.task_id)}`}>{t.task}</Link>}
-          <Link to={`/plans/${encodeURIComponent(asked.plan_id)}`}>{t.plan}: <AnyText oneLine style={{ maxWidth: 220 }}>{asked.plan_title}</AnyText></Link>
+          {asked.task_id && <Anchor component={Link} size="sm" to={`/tasks/${encodeURIComponent(asked.task_id)}`}>{t.task}</Anchor>}
+          <Anchor component={Link} size="sm" to={`/plans/${encodeURIComponent(asked.plan_id)}`}>{t.plan}: <AnyText oneLine style={{ maxWidth: 220 }}>{asked.plan_title}</AnyText></Anchor>
         </Group>
       </div>
       <Text size="sm" component="div" style={{ whiteSpace: "pre-wrap" }}><AnyText>{asked.reason}</AnyText></Text>

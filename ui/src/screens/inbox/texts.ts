@@ -36,7 +36,7 @@ export const texts = defineTexts({
   yourAnswer: { en: "Your answer", "zh-CN": "你的回答", ko: "당신의 답변" },
   answer: { en: "Answer", "zh-CN": "回答", ko: "답변하기" },
   giveUp: { en: "Give up", "zh-CN": "放弃", ko: "포기하기" },
-  reason: { en: "What the next attempt is told", "zh-CN": "告诉下一次尝试的内容", ko: "다음 시도에 전달할 내용" },
+  reason: { en: "What the next attempt reads", "zh-CN": "告诉下一次尝试的内容", ko: "다음 시도에 전달할 내용" },
   reasonPlan: { en: "Why the plan is returned", "zh-CN": "退回计划的原因", ko: "계획을 반려하는 이유" },
   option: { en: "Which", "zh-CN": "选择", ko: "선택" },
   files: { en: "Files", "zh-CN": "文件", ko: "파일" },
@@ -108,8 +108,8 @@ export const leadsTo = defineTexts({
     "zh-CN": "任务将重试，尝试次数从 1 重新计数。",
     ko: "작업을 다시 시도하며 시도 횟수는 1부터 셉니다.",
   },
-  "The task is tried again, and the next attempt is told this.": {
-    en: "The task is tried again, and the next attempt is told this.",
+  "The task is tried again, and the next attempt reads this.": {
+    en: "The task is tried again, and the next attempt reads this.",
     "zh-CN": "任务将重试，并把这段话告诉下一次尝试。",
     ko: "작업을 다시 시도하며 다음 시도에 이 내용을 전달합니다.",
   },
@@ -123,8 +123,8 @@ export const leadsTo = defineTexts({
     "zh-CN": "文件放到所需位置，任务继续。",
     ko: "파일이 요청된 위치에 놓이고 작업이 계속됩니다.",
   },
-  "The task goes on without the file, and the next attempt is told this.": {
-    en: "The task goes on without the file, and the next attempt is told this.",
+  "The task goes on without the file, and the next attempt reads this.": {
+    en: "The task goes on without the file, and the next attempt reads this.",
     "zh-CN": "任务在没有该文件的情况下继续，并把这段话告诉下一次尝试。",
     ko: "파일 없이 작업이 계속되며 다음 시도에 이 내용을 전달합니다.",
   },
@@ -153,8 +153,8 @@ export const leadsTo = defineTexts({
     "zh-CN": "计划获得批准，可以运行。",
     ko: "계획이 승인되어 실행할 수 있습니다.",
   },
-  "The plan is returned for this reason; a better one can be imported.": {
-    en: "The plan is returned for this reason; a better one can be imported.",
+  "The plan is returned for this reason; a better plan can be imported.": {
+    en: "The plan is returned for this reason; a better plan can be imported.",
     "zh-CN": "计划因此被退回，可以导入更好的版本。",
     ko: "이 이유로 계획이 반려됩니다. 더 나은 계획을 가져올 수 있습니다.",
   },

@@ -8,9 +8,14 @@ import { AnyText, Shown } from "../../kit";
 import { Section } from ".";
 import { texts } from "./texts";
 
+const NOT_SHARED = "ledger-not-shared";
+
 export function Workers() {
   const t = useTexts(texts);
   const fleet = useRead("/v1/workers", {}, { refetchInterval: 10_000 });
+  if (fleet.error?.code === NOT_SHARED) {
+    return <Section title={t.workers} about={t.workersAbout}><Text size="sm" c="dimmed">{t.single}</Text></Section>;
+  }
   return (
     <Section title={t.workers} about={t.workersAbout}>
       <Shown query={fleet}>

@@ -52,7 +52,7 @@ export const texts = defineTexts({
     ko: "질문, 데드 레터, 끝난 계획을 알리는 서명된 알림입니다.",
   },
   addWebhook: { en: "Add a webhook", "zh-CN": "添加 Webhook", ko: "웹훅 추가" },
-  noWebhooks: { en: "Nobody else is notified yet.", "zh-CN": "尚未通知任何系统。", ko: "아직 알림을 받는 곳이 없습니다." },
+  noWebhooks: { en: "Nothing is notified yet.", "zh-CN": "尚未通知任何系统。", ko: "아직 알림을 받는 곳이 없습니다." },
   url: { en: "Address", "zh-CN": "地址", ko: "주소" },
   kinds: { en: "Of what (none: all)", "zh-CN": "通知内容（不选：全部）", ko: "알림 종류(선택하지 않으면 모두)" },
   all: { en: "everything", "zh-CN": "全部", ko: "모두" },
@@ -70,6 +70,11 @@ export const texts = defineTexts({
     en: "No worker is alive. Start `accordance worker`, or `accordance serve --run`.",
     "zh-CN": "没有运行中的执行进程。请启动 `accordance worker` 或 `accordance serve --run`。",
     ko: "살아 있는 워커가 없습니다. `accordance worker` 또는 `accordance serve --run`을 시작하세요.",
+  },
+  single: {
+    en: "A SQLite ledger has a single worker: `accordance run`, or `accordance serve --run`. PostgreSQL takes any number.",
+    "zh-CN": "SQLite 账本只有一个执行进程：`accordance run` 或 `accordance serve --run`。PostgreSQL 不限数量。",
+    ko: "SQLite 원장에는 워커가 하나뿐입니다: `accordance run` 또는 `accordance serve --run`. PostgreSQL에는 제한이 없습니다.",
   },
   running: { en: (count: number, most: string) => `${count} of ${most} slots in use`, "zh-CN": (count: number, most: string) => `使用 ${count} / ${most} 个槽位`, ko: (count: number, most: string) => `슬롯 ${most}개 중 ${count}개 사용` },
 });

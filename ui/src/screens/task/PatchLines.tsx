@@ -13,6 +13,7 @@ import { texts } from "./texts";
 const LINE = 20;
 const WINDOW = 500;
 const LONGEST = 2_000;
+const HUNK = "@";
 
 interface PatchLinesProps {
   readonly taskId: string;
@@ -67,7 +68,7 @@ export function PatchLines({ taskId, file, attempt, sinceStart }: PatchLinesProp
             >
               <span className="number">{line?.old || ""}</span>
               <span className="number">{line?.new || ""}</span>
-              <span className="mark">{line?.kind ?? ""}</span>
+              <span className="mark">{line && line.kind !== HUNK ? line.kind : ""}</span>
               {line ? visible(line.text.slice(0, LONGEST)) : "…"}
             </div>
           );

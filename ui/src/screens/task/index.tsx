@@ -130,6 +130,7 @@ function About({ task }: { task: TaskDetailView }) {
 function Waiting({ task }: { task: TaskDetailView }) {
   const t = useTexts(texts);
   const open = task.questions.filter((question) => question.answered_at === null);
+  if (open.length === 0 && task.waits_for.length === 0 && !task.lease) return null;
   return (
     <Stack gap="xs">
       {open.map((question) => (
@@ -144,7 +145,7 @@ function Waiting({ task }: { task: TaskDetailView }) {
         <Text size="sm" c="dimmed">{t.waitsFor}: <AnyText>{task.waits_for.join(", ")}</AnyText></Text>
       )}
       {task.lease && (
-        <Text size="sm" c="dimmed">{t.heldBy} <AnyText>{task.lease.holder}</AnyText> · <TimeAgo at={task.lease.expires_at} /></Text>
+        <Text size="sm" c="dimmed">{t.heldBy} <AnyText>{task.lease.holder}</AnyText> · <TimeAgo at={task.lease.until} /></Text>
       )}
     </Stack>
   );
