@@ -119,6 +119,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/gateway.py
 	$(VENV)-bench/bin/python bench/research.py
 	$(VENV)-bench/bin/python bench/engine.py
+	$(VENV)-bench/bin/python bench/server.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench
@@ -131,6 +132,7 @@ requirements: setup ## pin the newest releases, with hashes
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
 	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server"; fi; \
+	  if [ $$name = bench ]; then extras="$$extras --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done

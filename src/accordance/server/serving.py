@@ -156,6 +156,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(_BACKLOG)  # the address is printed next: it may be used
     except OSError as error:
         listening.close()
         raise AddressTaken(

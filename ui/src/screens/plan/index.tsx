@@ -1,3 +1,5 @@
+import "./plan.css";
+
 import { Group, SegmentedControl, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";

@@ -1,3 +1,5 @@
+import "./runs.css";
+
 import { Button, Chip, Group, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFileImport, IconSearch } from "@tabler/icons-react";
@@ -165,9 +167,10 @@ function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
 
 function PlanRow({ plan, isSelected }: { plan: PlanEntryView; isSelected: boolean }) {
   const t = useTexts(texts);
-  const done = plan.states.DONE ?? 0;
-  const dead = plan.states.DEAD_LETTER ?? 0;
-  const blocked = plan.states.BLOCKED ?? 0;
+  const states = plan.states ?? {};
+  const done = states["DONE"] ?? 0;
+  const dead = states["DEAD_LETTER"] ?? 0;
+  const waiting = plan.open_questions ?? 0;
   return (
     <li>
       <Link
@@ -190,11 +193,11 @@ function PlanRow({ plan, isSelected }: { plan: PlanEntryView; isSelected: boolea
           </Text>
         </div>
         <div>
-          <StateBar states={plan.states} />
+          <StateBar states={states} />
           <Text size="xs" c="dimmed" mt={5} component="div">
             {t.done(done, plan.nodes)}
             {dead > 0 && <Mark hue="fail">{t.dead(dead)}</Mark>}
-            {blocked > 0 && <Mark hue="ask">{t.waiting(blocked)}</Mark>}
+            {waiting > 0 && <Mark hue="ask">{t.waiting(waiting)}</Mark>}
           </Text>
         </div>
         <div className="plan-state">
