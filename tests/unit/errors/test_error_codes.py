@@ -104,7 +104,7 @@ ERRORS = {
     "no room": (
         CannotWrite("x", OSError(28, "No space left on device")),
         "x: cannot be written (No space left on device)",
-        "choose another place, or make this one writable",
+        "choose another place, or make this place writable",
     ),
     "a changed ledger": (LedgerDamaged("row 1"), "the ledger was changed from outside: row 1", "verify the ledger to see what else has changed"),
     "no score": (InvalidTScore("x", 2), "x: a T-score is a number from 0 to 1, got 2", ""),
