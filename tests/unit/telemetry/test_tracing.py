@@ -120,7 +120,9 @@ def test_names_of_the_genai_conventions() -> None:
     gen_ai = {name for name in used if name.startswith("gen_ai.")}
     assert len(gen_ai) >= 9
     assert gen_ai <= known
-    assert re.fullmatch(r"https://opentelemetry\.io/schemas/1\.\d+\.0", names.SCHEMA_URL)
+    assert re.fullmatch(
+        r"https://opentelemetry\.io/schemas/1\.\d+\.0", names.SCHEMA_URL
+    )
 
 
 def test_genai_names_stand_in_one_module() -> None:
