@@ -50,7 +50,7 @@ def _heading(tags: Any, routes: list[APIRoute]) -> str:
 def _rows(route: APIRoute) -> Iterator[str]:
     does = (inspect.getdoc(route.endpoint) or "").partition("\n")[0].replace("|", "\\|")
     rights = _rights(route)
-    for method in sorted(route.methods):
+    for method in sorted(route.methods or ()):
         marks = " | ".join(_mark(RIGHTS[role], rights) for role in Role)
         shown = " or ".join(right.value for right in rights or ()) or _open(rights)
         yield f"| `{method} {route.path}` | {does} | {shown} | {marks} |"
