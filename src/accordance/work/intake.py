@@ -99,7 +99,7 @@ def submit_in(
 def begin_attempt(
     tx: Transaction, task: TaskRecord, holder: str, terms: Payload | None = None
 ) -> None:
-    """Begin an attempt, held to a contract; the first one begins the plan's run."""
+    """Begin an attempt, held to a contract; the first attempt begins the plan's run."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder, **(terms or {})})
     if tx.plan(task.plan_id).run_started_at is None:
         tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
@@ -137,8 +137,8 @@ def _why_not_repeated(arrived: ArrivedMessage, earlier: Receipt) -> str | None:
         return None
     return (
         f"task {task.task_id} is {state}, and this is the very message of attempt"
-        f" {arrived.attempt}: nothing in it has changed; hand in another one, or this"
-        f" one again as attempt {arrived.attempt + 1}"
+        f" {arrived.attempt}: nothing in it has changed; hand in another message, or this"
+        f" message again as attempt {arrived.attempt + 1}"
     )
 
 
@@ -342,7 +342,7 @@ def note_verdict(
     task_id: str | None,
     ruling: Ruling | PlanRuling,
 ) -> None:
-    """Store the verdict of a ruling, if it has one, and announce it in the chain.
+    """Store the verdict of a ruling, if any, and announce it in the chain.
 
     It is stored with the head of the chain. Without a task the verdict is on the plan.
     """
