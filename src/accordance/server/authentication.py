@@ -19,9 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accordance.domain.access import Right
 from accordance.errors import AccordanceError, NotAllowed, NotAuthenticated
+from accordance.server.hosting import host_for
 from accordance.server.problems import TooManyRequests, problem
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
+from accordance.service.hosting import HOST
 
 SESSION_COOKIE: Final = "accordance_session"
 CSRF_COOKIE: Final = "accordance_csrf"
@@ -149,4 +151,5 @@ class Guarded:
             return
         scope[IDENTITY] = caller.identity
         scope[PROJECT] = caller.project
+        scope[HOST] = host_for(caller, state_of(HTTPConnection(scope)))
         await self.app(scope, receive, send)

@@ -11,7 +11,7 @@ from accordance.domain.short_plans.file_names import PlanFormat
 from accordance.domain.short_plans.model import ShortPlan, ShortTask
 from accordance.errors import AccordanceError
 from accordance.service import plan_intake
-from accordance.service.plan_files import read_plan_file
+from accordance.service.plan_files import plan_text, read_plan_file
 from accordance.service.plan_intake import accepted_plan
 from accordance.service.project import Project
 from accordance.service.views.plans import ImportedPlanView
@@ -26,6 +26,12 @@ class EmptyGoal(AccordanceError):
     code = "empty-goal"
 
 
+class AnotherPlan(AccordanceError):
+    """A plan was sent where a new version of another was expected."""
+
+    code = "another-plan"
+
+
 def bring_plan(
     project: Project,
     raw: bytes,
@@ -33,18 +39,24 @@ def bring_plan(
     *,
     by: str,
     review: bool = True,
+    only: str | None = None,
 ) -> ImportedPlanView:
     """Import a plan that was sent. The same plan again changes nothing.
 
-    Without `review` it begins unreviewed, in the sender's name. Raises PlanRejected,
-    InvalidPlanFile.
+    Without `review` it begins unreviewed, in the sender's name. `only` is the plan that
+    it must be a new version of. Raises PlanRejected, InvalidPlanFile, AnotherPlan.
     """
     file = read_plan_file("the plan", raw, project.home, form)
     accepted = accepted_plan(file.result)
+    plan_id = accepted.value.plan.plan_id
+    if only is not None and plan_id != only:
+        raise AnotherPlan(
+            f"this is plan {plan_id[:100]!r}, and a new version of {only!r} was expected"
+        )
     rules = plan_intake.rules_for(project.home, {})
     waived_by = None if review else by
     return plan_intake.import_plan(
-        project, file.raw, accepted, rules, waived_by=waived_by
+        project, plan_text(file), accepted, rules, waived_by=waived_by
     )
 
 

@@ -6,7 +6,7 @@ The root of a plan stands for the whole plan: it shows the plan's questions and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from accordance.domain.access import Identity, Right
@@ -33,12 +33,12 @@ from accordance.domain.records import (
 )
 from accordance.domain.verdict import Outcome
 from accordance.errors import NotFound
+from accordance.service import tasks
 from accordance.service.inbox import asked_in
 from accordance.service.listing import ListQuery
 from accordance.service.plans import list_plans
 from accordance.service.project import Project, exact_task
 from accordance.service.task_records import list_tasks
-from accordance.service.tasks import held_tasks
 from accordance.service.views.questions import AskedView, question_view
 from accordance.service.views.verdicts import VerdictView, verdicts_in, verdicts_on
 from accordance.store.ledger import Transaction
@@ -145,6 +145,12 @@ def events_filter(task: TaskRecord, *, is_root: bool) -> str:
     """Return the filter of the events after which a task may look different."""
     plan = str(Term(Word.PLAN, task.plan_id))
     return plan if is_root else f"{plan} {Term(Word.TASK, task.task_id)}"
+
+
+def root_of(project: Project, plan_id: str) -> str:
+    """Return the task that stands for a plan. Raises NotFound."""
+    with project.ledger.read() as tx:
+        return tx.plan(plan_id).root_task_id
 
 
 def is_root(project: Project, task: TaskRecord) -> bool:
@@ -382,49 +388,51 @@ class ClientTaskPage(NamedTuple):
 
 
 def list_client_tasks(
-    project: Project, identity: Identity, query: ListQuery, plan_id: str | None
+    project: Project,
+    identity: Identity,
+    query: ListQuery,
+    plan_id: str | None,
+    *,
+    with_artifacts: bool = False,
 ) -> ClientTaskPage:
     """Return a page of the tasks of a plan; without one, of all plans.
 
     Clients that may not read see the tasks they hold.
     """
+    names, following, total = _listed(project, identity, query, plan_id)
+    known = () if with_artifacts else None
+    shown = [
+        client_task(project, current_name(project, name), identity.name, known=known)
+        for name in names
+    ]
+    return ClientTaskPage(tuple(shown), following, total)
+
+
+def _listed(
+    project: Project, identity: Identity, query: ListQuery, plan_id: str | None
+) -> tuple[list[str], str | None, int]:
+    """Return the ids of a page, the cursor of the next, and how many there are."""
     if not identity.may(Right.READ):
-        held = held_tasks(project, identity.name, plan_id)
+        held = tasks.held_tasks(project, identity.name, plan_id)
         names = [taken.task.task_id for taken in held]
-        return ClientTaskPage(_shown(project, names, identity), None, len(names))
+        return names, None, len(names)
     if plan_id is None:
-        return _plans(project, identity, query)
-    return _tasks_of_plan(project, identity, query, plan_id)
+        plans = list_plans(project, query)
+        with project.ledger.read() as tx:
+            total = sum(plan.archived_at is None for plan in tx.plans())
+            names = [tx.plan(plan.plan_id).root_task_id for plan in plans.items]
+        return names, plans.next, total
+    return _listed_in_plan(project, query, plan_id)
 
 
-def _plans(project: Project, identity: Identity, query: ListQuery) -> ClientTaskPage:
-    page = list_plans(project, query)
-    with project.ledger.read() as tx:
-        total = sum(plan.archived_at is None for plan in tx.plans())
-        names = [tx.plan(plan.plan_id).root_task_id for plan in page.items]
-    return ClientTaskPage(_shown(project, names, identity), page.next, total)
-
-
-def _tasks_of_plan(
-    project: Project, identity: Identity, query: ListQuery, plan_id: str
-) -> ClientTaskPage:
+def _listed_in_plan(
+    project: Project, query: ListQuery, plan_id: str
+) -> tuple[list[str], str | None, int]:
     with project.ledger.read() as tx:
         try:
             total = tx.plan(plan_id).nodes
         except NotFound:
-            return ClientTaskPage((), None, 0)
-    of_plan = ListQuery(
-        filter=str(Term(Word.PLAN, plan_id)), cursor=query.cursor, limit=query.limit
-    )
+            return [], None, 0
+    of_plan = replace(query, filter=str(Term(Word.PLAN, plan_id)))
     page = list_tasks(project, of_plan)
-    names = [task.task_id for task in page.items]
-    return ClientTaskPage(_shown(project, names, identity), page.next, total)
-
-
-def _shown(
-    project: Project, task_ids: list[str], identity: Identity
-) -> tuple[ClientTask, ...]:
-    return tuple(
-        client_task(project, current_name(project, task_id), identity.name, known=None)
-        for task_id in task_ids
-    )
+    return [task.task_id for task in page.items], page.next, total

@@ -79,11 +79,10 @@ def make_push(
     A push of the same name is replaced. Raises NotFound, InvalidWebhook, PrivateTarget.
     """
     seen = seen_task(project, identity, push.task)
-    target_of(push.url, private=private)
-    _must_be_plain(push)
+    must_be_fit(push, private=private)
     store = webhooks_of(project)
     name = push.name or secrets.token_hex(8)
-    _make_room(store, identity, push.task, name)
+    _make_room(store, identity, seen.name, name)
 
     view = client_task(project, seen.name, identity.name, known=None)
     with project.ledger.read() as tx:
@@ -114,8 +113,9 @@ def make_push(
     return replace(shown, credentials=record.secret) if is_signed else shown
 
 
-def _must_be_plain(push: Push) -> None:
-    """Refuse what does not fit into a header. Raises InvalidWebhook."""
+def must_be_fit(push: Push, *, private: bool) -> None:
+    """Refuse a push that could not be sent. Raises InvalidWebhook, PrivateTarget."""
+    target_of(push.url, private=private)
     if len(push.url) > _LONGEST:
         raise InvalidWebhook(f"the address is longer than {_LONGEST} characters")
     if push.name and not _WORD.fullmatch(push.name):
