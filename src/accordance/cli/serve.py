@@ -59,6 +59,7 @@ def command(
     make` makes lasting ones. Several --home serve several projects: a key opens the one
     it was made in. docs/server.md shows the API.
     """
+    from accordance.cli.doors import open_doors
     from accordance.server.serving import ServeOptions, serve
 
     options = ServeOptions(
@@ -69,6 +70,7 @@ def command(
         insists=insecure,
         runs=runs,
         has_token=not no_token,
+        mounts=open_doors(_tell),
     )
     serve(options, _tell)
     return Exit.OK

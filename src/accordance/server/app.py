@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import anyio.to_thread
 from fastapi import FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from accordance._version import __version__
@@ -33,8 +34,9 @@ _STRANGERS_AT_ONCE: Final = 100.0
 class Mount:
     """An ASGI app of another face, behind the server's authentication.
 
-    Its scope has the caller's `Identity` under `accordance.identity` and their `Project`
-    under `accordance.project`.
+    It gets the requests to its path, and to everything below. Its scope has the caller's
+    `Identity` under `accordance.identity` and their `Project` under
+    `accordance.project`.
     """
 
     path: str
@@ -64,9 +66,17 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     app = make_api()
     app.router.lifespan_context = _lifespan(state, mounts)
     for mount in mounts:
-        inner = mount.app if mount.right is None else Guarded(mount.app, mount.right)
-        app.mount(mount.path, inner)
+        _mount(app, mount)
     return Shield(app, state)
+
+
+def _mount(app: FastAPI, mount: Mount) -> None:
+    """Put an app at its path itself, and at everything below."""
+    guarded = Guarded(mount.app, mount.right)
+    if mount.path:
+        route = Route(mount.path, guarded, include_in_schema=False)
+        app.router.routes.append(route)
+    app.mount(mount.path, guarded)
 
 
 def make_api() -> FastAPI:

@@ -135,14 +135,17 @@ Manager = Annotated[Caller, Depends(allowed(Right.MANAGE))]
 
 
 class Guarded:
-    """An ASGI app that only callers with a right reach."""
+    """An ASGI app that only callers with a right reach; without a right, everybody."""
 
-    def __init__(self, app: ASGIApp, right: Right) -> None:
+    def __init__(self, app: ASGIApp, right: Right | None) -> None:
         self.app = app
         self.right = right
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
+        if self.right is None:
+            await self.app(scope, receive, send)
+            return
         try:
             caller = await authenticate(HTTPConnection(scope))
             caller.identity.must(self.right)
