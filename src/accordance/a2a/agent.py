@@ -33,7 +33,6 @@ from a2a.types.a2a_pb2 import (
     TaskState,
 )
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
-from google.protobuf.json_format import ParseDict
 from starlette.concurrency import run_in_threadpool
 
 from accordance.a2a import acts, pushes
@@ -42,6 +41,7 @@ from accordance.a2a.cards import extended_card_at
 from accordance.a2a.following import as_task, look, updates, views
 from accordance.a2a.refusals import translated
 from accordance.a2a.skills import Wish, wish_of
+from accordance.a2a.wire import filled
 from accordance.domain.access import Right
 from accordance.domain.client_tasks import ClientTask, Utterance
 from accordance.domain.paging import USUAL_ITEMS
@@ -71,9 +71,7 @@ def host_of(context: ServerCallContext) -> Host:
     return cast("Host", context.state["accordance.host"])
 
 
-async def _acting(
-    act: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-) -> T:
+async def _acting(act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Carry something out in a thread; its errors become those of A2A."""
 
     def call() -> T:
@@ -275,7 +273,7 @@ def _message(wish: Wish, reply: Reply) -> Message:
         "role": "ROLE_AGENT",
         "parts": parts,
     }
-    return ParseDict(content, Message())
+    return filled(Message(), content)
 
 
 def _with_reply(view: ClientTask, reply: Reply) -> ClientTask:
@@ -306,7 +304,8 @@ def _fits(view: ClientTask, params: ListTasksRequest) -> bool:
     if params.status and TaskState.Name(params.status) != view.stage:
         return False
     if params.HasField("status_timestamp_after"):
-        return view.at > params.status_timestamp_after.ToJsonString()
+        after: str = params.status_timestamp_after.ToJsonString()
+        return view.at > after
     return True
 
 

@@ -7,12 +7,12 @@ from http import HTTPStatus
 from typing import Final
 
 from a2a.server.context import ServerCallContext
-from a2a.server.routes.common import ServerCallContextBuilder
-from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.request_handlers.response_helpers import (
     agent_card_to_dict,
     build_error_response,
 )
+from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.utils.errors import A2AError, InvalidRequestError, JSONParseError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -82,9 +82,7 @@ def _must_be_at(request: Request, path: str, method: str) -> None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     is_read = method == "GET" and request.method == "HEAD"
     if request.method != method and not is_read:
-        raise HTTPException(
-            HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": method}
-        )
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": method})
 
 
 def _refused(body: bytes) -> Response | None:

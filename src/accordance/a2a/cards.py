@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from a2a.types.a2a_pb2 import AgentCard
-from google.protobuf.json_format import ParseDict
 
 from accordance._version import __version__
 from accordance.a2a.skills import Skill
+from accordance.a2a.wire import filled
 from accordance.domain.access import Identity, Right
 from accordance.service.contracts import list_contracts
 
@@ -18,7 +18,11 @@ _SCHEME: Final = "key"
 _JSON: Final = "application/json"
 _PLANS: Final = (_JSON, "application/yaml", "application/toml", "text/markdown")
 
-_NEEDS: Final = {Skill.CHECK: Right.CHECK, Skill.PLAN: Right.PLAN, Skill.WORK: Right.WORK}
+_NEEDS: Final = {
+    Skill.CHECK: Right.CHECK,
+    Skill.PLAN: Right.PLAN,
+    Skill.WORK: Right.WORK,
+}
 _SKILLS: Final[dict[Skill, dict[str, Any]]] = {
     Skill.PLAN: {
         "name": "Carry out a plan, or a goal in words",
@@ -54,7 +58,9 @@ _SKILLS: Final[dict[Skill, dict[str, Any]]] = {
             " and every violation is named with its fix. Nothing is kept."
         ),
         "tags": ["check", "contract", "validate"],
-        "examples": ['{"metadata": {"skill": "check", "contract": "xiaobo_action_v1"}}'],
+        "examples": [
+            '{"metadata": {"skill": "check", "contract": "xiaobo_action_v1"}}'
+        ],
         "inputModes": ["text/plain", _JSON],
         "outputModes": [_JSON],
     },
@@ -63,7 +69,7 @@ _SKILLS: Final[dict[Skill, dict[str, Any]]] = {
 
 def card_at(base: str) -> AgentCard:
     """Return the card that everybody may see."""
-    return ParseDict(_content(base, list(_SKILLS)), AgentCard())
+    return filled(AgentCard(), _content(base, list(_SKILLS)))
 
 
 def extended_card_at(base: str, identity: Identity) -> AgentCard:
@@ -74,11 +80,11 @@ def extended_card_at(base: str, identity: Identity) -> AgentCard:
     for skill in content["skills"]:
         if skill["id"] == Skill.CHECK:
             skill["description"] += f" The contracts: {contracts}."
-    return ParseDict(content, AgentCard())
+    return filled(AgentCard(), content)
 
 
 def _content(base: str, skills: list[Skill]) -> dict[str, Any]:
-    needs_key = {"schemes": {_SCHEME: {"list": []}}}
+    needs_key: dict[str, Any] = {"schemes": {_SCHEME: {"list": []}}}
     return {
         "name": "accordance",
         "description": (

@@ -12,10 +12,10 @@ from a2a.types.a2a_pb2 import (
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
 )
-from google.protobuf.json_format import ParseDict
 from starlette.concurrency import run_in_threadpool
 
 from accordance.a2a.refusals import translated
+from accordance.a2a.wire import filled
 from accordance.domain.client_tasks import ClientTask
 from accordance.rendering.a2a import (
     artifact_update_json,
@@ -34,9 +34,7 @@ Update: TypeAlias = TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 _LOOK_SECONDS: Final = 15.0
 
 
-async def look(
-    host: Host, name: str, known: Collection[str] | None = ()
-) -> ClientTask:
+async def look(host: Host, name: str, known: Collection[str] | None = ()) -> ClientTask:
     """Return a task as it is now, without the artifacts that are known."""
     with translated():
         return await run_in_threadpool(_look, host, name, known)
@@ -81,9 +79,7 @@ def _without_time(view: ClientTask) -> ClientTask:
     return replace(view, at="", artifacts=())
 
 
-def updates(
-    view: ClientTask, before: ClientTask | None = None
-) -> list[Task | Update]:
+def updates(view: ClientTask, before: ClientTask | None = None) -> list[Task | Update]:
     """Return a view as events of a stream: whole at first, then what is new."""
     if before is None:
         return [as_task(view)]
@@ -96,7 +92,7 @@ def updates(
 
 
 def _parsed(content: dict[str, Any]) -> StreamResponse:
-    return ParseDict(content, StreamResponse())
+    return filled(StreamResponse(), content)
 
 
 def as_task(
@@ -104,4 +100,4 @@ def as_task(
 ) -> Task:
     """Return a view as a task of A2A."""
     content = task_json(view, history=history, with_artifacts=with_artifacts)
-    return ParseDict(content, Task())
+    return filled(Task(), content)

@@ -23,7 +23,7 @@ from accordance.server.hosting import host_for
 from accordance.server.problems import TooManyRequests, problem
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
-from accordance.service.hosting import HOST
+from accordance.service.hosting import HOST, PUBLIC_URL
 
 SESSION_COOKIE: Final = "accordance_session"
 CSRF_COOKIE: Final = "accordance_csrf"
@@ -143,16 +143,18 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
+        connection = HTTPConnection(scope)
+        scope[PUBLIC_URL] = state_of(connection).settings.public_url
         if self.right is None:
             await self.app(scope, receive, send)
             return
         try:
-            caller = await authenticate(HTTPConnection(scope))
+            caller = await authenticate(connection)
             caller.identity.must(self.right)
         except AccordanceError as error:
             await problem(error)(scope, receive, send)
             return
         scope[IDENTITY] = caller.identity
         scope[PROJECT] = caller.project
-        scope[HOST] = host_for(caller, state_of(HTTPConnection(scope)))
+        scope[HOST] = host_for(caller, state_of(connection))
         await self.app(scope, receive, send)
