@@ -229,8 +229,13 @@ def _answer(host: Host, wish: Wish, view: ClientTask) -> Reply:
     is_of_task = asked.plan_id == view.plan_id
     if not is_of_task:
         raise NotFound("question", name)
+    runs = wish.flag("run", default=False)
+    if runs:
+        identity.must(Right.RUN)
     answer = _read_answer(host, wish, asked.question_id)
     answered = inbox.answer_question(host.project, asked.question_id, answer)
+    if runs:
+        _run(host, asked.plan_id)
     return Reply(
         text=f"The question is answered; state: {answered.state}.",
         task=view.name,

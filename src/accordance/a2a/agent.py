@@ -108,7 +108,10 @@ class Agent(RequestHandler):
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Do what a message asks for, and tell how its task goes until it rests."""
+        """Do what a message asks for, and tell how its task goes until it rests.
+
+        A client that has done something itself is told what came of that, and no more.
+        """
         host = host_of(context)
         wish, reply = await self._carried_out(host, params)
         if reply.task is None:
@@ -121,7 +124,7 @@ class Agent(RequestHandler):
                 for event in updates(shown, before):
                     yield event
                 before = view
-                if view.rests:
+                if view.rests or not reply.goes_on:
                     return
 
     async def _carried_out(
