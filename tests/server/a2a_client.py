@@ -17,8 +17,9 @@ from a2a.types.a2a_pb2 import (
     Task,
     TaskState,
 )
-from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.json_format import MessageToDict
 
+from accordance.a2a.wire import filled
 from accordance.cli.doors import DOORS, open_doors
 from accordance.service.project import Project
 from tests.reviews import node_review
@@ -61,7 +62,7 @@ def saying(
         "metadata": options or {},
     }
     content = {"message": message, "configuration": configuration}
-    return ParseDict(content, SendMessageRequest())
+    return filled(SendMessageRequest(), content)
 
 
 async def told(client: Client, request: SendMessageRequest) -> list[StreamResponse]:
@@ -93,12 +94,14 @@ def states_in(events: list[StreamResponse]) -> list[str]:
 
 def state_of(task: Task) -> str:
     """Return the state of a task by its name."""
-    return TaskState.Name(task.status.state)
+    name: str = TaskState.Name(task.status.state)
+    return name
 
 
 def word_of(task: Task) -> str:
     """Return what the status of a task says."""
-    return task.status.message.parts[0].text
+    text: str = task.status.message.parts[0].text
+    return text
 
 
 def data_in(parts: Any) -> dict[str, Any]:

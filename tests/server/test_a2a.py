@@ -228,8 +228,9 @@ def test_a_worker_asks_and_gives_back(project: Project) -> None:
             idle = await told(ada, saying("next", options=WORK))
             assert idle[0].HasField("message")
 
-        async with talking(served, served.key("operator")) as eve:
-            answered = await task_after(eve, saying("rye", task="a"))
+        async with talking(served, served.key("operator"), streaming=False) as eve:
+            request = saying("rye", task="a", returnImmediately=True)
+            answered = await task_after(eve, request)
             assert state_of(answered) != "TASK_STATE_INPUT_REQUIRED"
 
     with serving(project, mounts=DOOR) as served:

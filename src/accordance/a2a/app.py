@@ -7,13 +7,14 @@ from http import HTTPStatus
 from typing import Final
 
 from a2a.server.context import ServerCallContext
+from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
 from a2a.server.request_handlers.response_helpers import (
     agent_card_to_dict,
     build_error_response,
 )
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
-from a2a.utils.errors import A2AError, InvalidRequestError, JSONParseError
+from a2a.utils.errors import A2AError, InvalidRequestError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -90,10 +91,11 @@ def _refused(body: bytes) -> Response | None:
     try:
         parse_object(body)
     except Unparseable as flaw:
-        kind: type[A2AError] = JSONParseError
+        text = " ".join(str(flaw).split()).encode("utf-8", "replace").decode()
+        error: A2AError | JSONRPCError = JSONParseError(message=text)
         if flaw.code == _NO_OBJECT:
-            kind = InvalidRequestError
-        return JSONResponse(build_error_response(None, kind(str(flaw))))
+            error = InvalidRequestError(text)
+        return JSONResponse(build_error_response(None, error))
     return None
 
 
