@@ -56,6 +56,7 @@ class Upload:
 
     name: str
     content: bytes
+    document: str | None = None  # of the question, that it is handed in as
 
     def __post_init__(self) -> None:
         is_path = "/" in self.name or "\0" in self.name
