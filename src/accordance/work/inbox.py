@@ -96,14 +96,14 @@ def how_answered(question: QuestionRecord) -> str:
     if closed_by is not None:
         return f"question {name} was closed {moment} ({closed_by})"
 
-    said = [_said(name, value) for name, value in answer.items()]
+    parts = [_in_words(name, value) for name, value in answer.items()]
     who = by or "a person"
-    what = f": {', '.join(said)}" if said else ""
+    what = f": {', '.join(parts)}" if parts else ""
     return f"question {name} was answered by {who} {moment}{what}"
 
 
-def _said(name: str, value: object) -> str:
-    """One part of an answer, in words."""
+def _in_words(name: str, value: object) -> str:
+    """A part of an answer, in words."""
     if name == "yes":
         return "yes" if value else "no"
     if value is True:

@@ -123,7 +123,7 @@ def _judge_submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
 
 
 def _judge_review(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """A review that breaks its contract is the failure of its CHECK, if it has one."""
+    """A review that breaks its contract is the failure of its CHECK, if it names a CHECK."""
     fuses = grounds.rules.fuses
     result = read_message("REVIEW", raw, grounds)
     if isinstance(result, Rejected) and "check" in grounds.case:
@@ -169,5 +169,5 @@ def case_in(stored: Mapping[str, Any]) -> TaskHistory:
 
 
 def whole_number(value: object) -> int:
-    """Return a stored count; a missing one is 0."""
+    """Return a stored count; a missing count is 0."""
     return value if isinstance(value, int) else 0

@@ -21,7 +21,7 @@ class NeedsConfirmation(UnfitAnswer):
 
 
 class NeedsChoice(UnfitAnswer):
-    """The question asks for one of several options."""
+    """The question asks for a choice among several options."""
 
     code = "needs-choice"
 

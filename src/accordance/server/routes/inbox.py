@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from accordance.server.authentication import Decider, Reader
 from accordance.server.problems import InvalidRequest
-from accordance.server.requests import Answer
+from accordance.server.requests import AnswerBody
 from accordance.server.routing import ACT
 from accordance.server.routing import router as new_router
 from accordance.server.showing import (
@@ -73,7 +73,9 @@ def _still(request: Request, caller: Caller, name: str) -> AskedView:
 
 
 @router.post("/inbox/{question}/answer", response_model=AnsweredView, responses=ACT)
-def answer(request: Request, caller: Decider, question: str, body: Answer) -> Response:
+def answer(
+    request: Request, caller: Decider, question: str, body: AnswerBody
+) -> Response:
     """Answer a question with a word of its choices, or with a text."""
     asked = _still(request, caller, question)
     if body.line is not None:
