@@ -78,6 +78,9 @@ class ByHand:
             "OPENCODE_CONFIG": str(config),
             "ANTHROPIC_BASE_URL": model,
             "ANTHROPIC_API_KEY": "x",
+            # otherwise the first turn may begin before an MCP server has answered
+            "MCP_CONNECTION_NONBLOCKING": "0",
+            "MCP_CONNECT_TIMEOUT_MS": "60000",
             "MODEL_KEY": "x",
         }
         if "XDG_STATE_HOME" in os.environ:
