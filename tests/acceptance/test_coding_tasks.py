@@ -26,7 +26,6 @@ from tests.acceptance.coding import (
 from tests.hostile.stage import git
 from tests.limits import LIMIT
 from tests.messages import Message, edge, node
-from tests.runtime.test_workers import until
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),
@@ -377,7 +376,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
         str(project.home),
     ]
     with running_until_the_end(command) as running:
-        until(
+        project.awaits(
             lambda: (
                 project.state("check")[0] == "BLOCKED"
                 and project.state(SECOND)[0] == "IN_PROGRESS"
@@ -388,7 +387,7 @@ def test_a_change_that_lands_while_another_is_made(project: CodingProject) -> No
         project(
             "inbox", "answer", question["question_id"], "The reviewer is well again."
         )
-        until(lambda: project.state(FIRST)[0] == "DONE")
+        project.awaits(lambda: project.state(FIRST)[0] == "DONE")
         (clone,) = (project.home / ".accordance/work").glob(f"{SECOND}-1-*")
         (clone / "work/go").touch()
         out, err = running.communicate(timeout=LIMIT)
