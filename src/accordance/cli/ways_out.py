@@ -19,6 +19,8 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "empty-answer": "`accordance inbox show` says what each answer leads to",
         "evidence-gone": "`accordance task show` tells what the ledger knows, `accordance verify` what is missing",
         "goal-waits": "`accordance dlq list`, --give-up",
+        "hook-not-set": "`accordance hook KIND --task FILE`",
+        "hook-without-task": "--task FILE",
         "isolation-turned-off": "--isolation rlimit",
         "ledger-damaged": "`accordance verify` says what does not hold",
         "ledger-missing": "`accordance plan import` and `accordance research record` make it",
