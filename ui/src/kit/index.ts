@@ -6,3 +6,4 @@ export * from "./states";
 export * from "./text";
 export * from "./time";
 export * from "./url";
+export * from "./violations";
