@@ -9,18 +9,21 @@ import { texts } from "./texts";
 
 const WIDTH = 320;
 const HEIGHT = 90;
-const COLLAPSED_FROM = 0.8;
 
 export function Trends({ agent }: { agent: string }) {
   const t = useTexts(texts);
-  const trends = useRead("/v1/research/trends", { query: agent ? { agent } : {} });
+  const query = agent ? { agent } : {};
+  const trends = useRead("/v1/research/trends", { query });
+  const reports = useRead("/v1/research/collapse", { query });
+  const statusOf = ({ agent_id, request }: TrendView) =>
+    reports.data?.items.find((report) => report["agent_id"] === agent_id && report["request"] === request)?.["status"];
   return (
     <Shown query={trends}>
       {({ items, window }) => (
         <Stack gap="md">
           <Text size="sm" c="dimmed">{t.window(window)}</Text>
           <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
-            {items.map((trend) => <Trend key={`${trend.agent_id} ${trend.request}`} trend={trend} />)}
+            {items.map((trend) => <Trend key={`${trend.agent_id} ${trend.request}`} trend={trend} status={statusOf(trend)} />)}
           </SimpleGrid>
         </Stack>
       )}
@@ -28,17 +31,17 @@ export function Trends({ agent }: { agent: string }) {
   );
 }
 
-function Trend({ trend }: { trend: TrendView }) {
+function Trend({ trend, status }: { trend: TrendView; status: unknown }) {
   const t = useTexts(texts);
   const last = trend.points.at(-1);
-  const isCollapsed = trend.runs > 1 && (last?.top_share ?? 0) >= COLLAPSED_FROM;
+  const isCollapsed = status === "collapsed";
   const hue = isCollapsed ? "fail" : "done";
   const shares = trend.points.map(({ top_share }) => top_share);
   return (
     <section className="card" style={{ padding: 16 }} aria-label={trend.agent_id}>
       <Group justify="space-between" wrap="nowrap" mb="xs">
         <Text size="sm" fw={600} style={{ minWidth: 0 }}><AnyText oneLine>{trend.agent_id}</AnyText></Text>
-        {trend.runs > 1 && (
+        {(isCollapsed || status === "diverse") && (
           <span className="pill" style={{ color: `var(--state-${hue})`, background: `var(--state-${hue}-soft)` }}>{isCollapsed ? t.collapsed : t.diverse}</span>
         )}
       </Group>
@@ -59,7 +62,7 @@ function Line({ label, values, most, hue }: { label: string; values: readonly Tr
   const first = values[0] ?? 0;
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width="100%" role="img" aria-label={`${label}: ${values.map((value) => value.toFixed(2)).join(", ")}`}>
-      <line x1={0} x2={WIDTH} y1={y(COLLAPSED_FROM)} y2={y(COLLAPSED_FROM)} stroke="var(--state-fail)" strokeDasharray="4 4" opacity={0.5} />
+      <line x1={0} x2={WIDTH} y1={y(most)} y2={y(most)} stroke="var(--line)" strokeDasharray="4 4" />
       <line x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} stroke="var(--line)" />
       {values.length === 1
         ? <circle cx={WIDTH / 2} cy={y(first)} r={4} fill={`var(--state-${hue})`} />

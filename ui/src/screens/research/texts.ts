@@ -30,9 +30,9 @@ export const texts = defineTexts({
   topShare: { en: "Share of the most frequent answer", "zh-CN": "最常见回答的占比", ko: "가장 잦은 답의 비율" },
   entropy: { en: "Entropy in bits", "zh-CN": "熵（比特）", ko: "엔트로피(비트)" },
   window: {
-    en: (runs: number) => `Each point looks back on ${runs} runs. A share of 0.8 or more counts as collapsed.`,
-    "zh-CN": (runs: number) => `每个点回顾 ${runs} 次运行。占比达到 0.8 即视为塌缩。`,
-    ko: (runs: number) => `각 점은 지난 실행 ${runs}회를 돌아봅니다. 비율이 0.8 이상이면 붕괴로 봅니다.`,
+    en: (runs: number) => `The line is the share of the most frequent answer among the last ${runs} runs: high means always the same.`,
+    "zh-CN": (runs: number) => `曲线为最近 ${runs} 次运行中最常见回答的占比：越高表示越雷同。`,
+    ko: (runs: number) => `선은 지난 실행 ${runs}회 가운데 가장 잦은 답의 비율입니다. 높을수록 늘 같은 답입니다.`,
   },
   collapsed: { en: "collapsed", "zh-CN": "已塌缩", ko: "붕괴" },
   diverse: { en: "diverse", "zh-CN": "多样", ko: "다양" },
