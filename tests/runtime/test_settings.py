@@ -115,6 +115,10 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         inline_bytes = 65536
         [server]
         port = 8080
+        [telemetry]
+        service = "worker"
+        [logging]
+        format = "json"
         [research]
         agents = "agents.toml"
         [roles.engineer]

@@ -14,6 +14,7 @@ from accordance.domain.faults import Fault
 from accordance.executors.left_files import tail
 from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.executors.run_folder import ERRORS, ROOM
+from accordance.telemetry import tracing
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.isolation import CommandLimits as ProcessLimits
 from accordance.workspace.isolation import Room
@@ -71,7 +72,7 @@ class Program:
         return Room(
             self.folder / ROOM,
             readable=self.readable,
-            environment=self.environment,
+            environment={**tracing.environment(), **self.environment},
             tree=self.tree,
             log=ERRORS,
             sees_accordance=self.sees_accordance,

@@ -12,7 +12,7 @@ from typing import Any
 
 from accordance.contracts.catalogue.action import Action
 from accordance.contracts.contract import Contract
-from accordance.contracts.violation import Accepted
+from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
 from accordance.domain.lifecycle import CLAIMABLE, Event, State
 from accordance.domain.plan_review import PlanRuling
@@ -26,6 +26,7 @@ from accordance.domain.ruling import Ruling, TaskHistory
 from accordance.domain.verdict import Verdict
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
+from accordance.telemetry import names, tracing
 from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
@@ -230,7 +231,21 @@ def judge_arrived(
         contract=contract,
         verdict=verdict,
     )
-    return judge_message(arrived.kind, arrived.raw, grounds)
+    with tracing.span(names.CHECK, names.of_contract(contract.version)) as span:
+        judged = judge_message(arrived.kind, arrived.raw, grounds)
+        _describe(span, judged)
+    return judged
+
+
+def _describe(span: tracing.Span, judged: JudgedMessage) -> None:
+    """Say in a span what came of the check of a message."""
+    result = judged.result
+    if isinstance(result, Accepted):
+        repairs = len(result.repairs)
+        span.set(names.of_check(accepted=True, repairs=repairs, violations=0))
+    elif isinstance(result, Rejected):
+        span.set(names.of_check(accepted=False, repairs=0, violations=result.total))
+        span.fail(result.violations[0].code)
 
 
 def _judge_action(
