@@ -153,7 +153,9 @@ def test_a_dead_letter_is_dropped(dashboard: Opened, admin: httpx.Client) -> Non
 def test_a_wrong_filter_says_what_is_right(dashboard: Opened) -> None:
     page = dashboard("/dead-letters")
     page.keyboard.press("/")
-    page.keyboard.type("colour:red")
+    field = page.get_by_role("searchbox")
+    expect(field).to_be_focused()
+    field.fill("colour:red")
     expect(page.get_by_role("alert")).to_contain_text("colour")
 
 
