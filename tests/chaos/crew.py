@@ -66,6 +66,7 @@ class Place:
     def prepare(self, seats: int, settings: str) -> bool:
         """Make the folders; return whether each worker has a disk of its own."""
         self.folder.chmod(0o755)
+        (self.folder / SETTINGS).write_text(settings)  # for who looks from outside
         self.log.touch()
         self.log.chmod(0o666)
         self.died.mkdir()
