@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.blobs import BlobConfig
+from accordance.errors import BlobStoreUnavailable, LedgerUnavailable
 from accordance.runtime.attempt_queue import (
     QUEUED,
     AttemptQueue,
@@ -48,8 +49,15 @@ from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
 
-_AWAY: Final = (OperationalError, InterfaceError, PoolTimeout)
-"""What a database says that is away, or busy with another transaction."""
+_AWAY: Final = (
+    OperationalError,
+    InterfaceError,
+    PoolTimeout,
+    LedgerUnavailable,
+    BlobStoreUnavailable,
+)
+"""What a database says that is away, or busy with another transaction; and what is said
+of a disk or a blob store that cannot be written to. All of it passes."""
 _POLL_SECONDS: Final = 1.0  # between looks for what other workers have left behind
 _SOON_SECONDS: Final = 0.25  # the same, while something waits that may begin soon
 _RETRY_SECONDS: Final = 0.5  # while the database is away
