@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from accordance.runtime.attempt_queue import AttemptQueue
+from accordance.runtime.workflow import WorkflowEngine
 from accordance.store.sql import SqlTransaction
 from accordance.work import intake, reviewing
 
@@ -34,6 +35,7 @@ class Timers:
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
+        self.held = 0.0  # while a plan's row is locked
         self._here = threading.local()
         self._lock = threading.Lock()
 
@@ -54,6 +56,20 @@ class Timers:
 
         return timed
 
+    def holding(self, settle: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that settles; from its lock to its commit nobody else may."""
+
+        @functools.wraps(settle)
+        def held(*words: Any, **more: Any) -> Any:
+            began = time.thread_time()
+            try:
+                return settle(*words, **more)
+            finally:
+                with self._lock:
+                    self.held += time.thread_time() - began
+
+        return held
+
     def _charge(self, stack: list[str]) -> None:
         now = time.thread_time()
         if stack:
@@ -67,6 +83,7 @@ def watch(timers: Timers) -> None:
     from sqlalchemy import Connection
     from sqlalchemy.engine.base import RootTransaction
 
+    WorkflowEngine.settle_once = timers.holding(WorkflowEngine.settle_once)  # type: ignore[method-assign]
     for owner, names, part in (
         (AttemptQueue, ("_do",), "queue"),
         (Connection, ("execute", "exec_driver_sql"), "database"),
@@ -104,7 +121,10 @@ def main(told: dict[str, Any]) -> None:
     runner.stop()
     working.join()
     parts = {part: timers.seconds[part] * 1000 / tasks for part in PARTS}
-    print(json.dumps({**parts, "whole": whole * 1000 / tasks}), flush=True)
+    held = timers.held * 1000 / tasks
+    print(
+        json.dumps({**parts, "whole": whole * 1000 / tasks, "held": held}), flush=True
+    )
 
 
 def lines(found: dict[str, float]) -> list[str]:
@@ -112,9 +132,15 @@ def lines(found: dict[str, float]) -> list[str]:
     whole = found["whole"]
     rest = whole - sum(found[part] for part in PARTS)
     rows = [*((text, found[part]) for part, text in PARTS.items()), (REST, rest)]
-    return [
+    shown = [
         f"  {text:<48}{value:6.2f} ms/task {value / whole:5.0%}" for text, value in rows
     ]
+    share = found["held"] / whole
+    held = (
+        f"  of all that, while the plan's row is held: {share:.0%};"
+        f" so the workers of one plan do at most {1 / share:.2f}x of one"
+    )
+    return [*shown, held]
 
 
 if __name__ == "__main__":
