@@ -59,6 +59,7 @@ HELPLESS = {
     Fault.NO_EXECUTOR,
     Fault.FOREIGN_PUSH,
     Fault.REMOTE_AWAY,
+    Fault.STORE_AWAY,
 }
 """What trying again does not mend."""
 
@@ -606,11 +607,16 @@ def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
     assert on.told == ["n0001: no executor for this task"]
 
 
-def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
-    """Here, because a file lies where the products' folder should be. Nothing waits for ever."""
+def test_an_outcome_that_cannot_be_settled_is_a_failure(
+    on: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here, because of a bug. Nothing waits for ever."""
     on.brings(ONE)
-    (on.home.root / "workspace").mkdir()
-    (on.home.root / "workspace" / "artifacts").write_text("in the way")
+
+    def breaks(*_: Any) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(AttemptPath, "settle", breaks)
 
     def paid(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         return replace(said(one), spending=Spending(read=100, written=20, calls=1))
