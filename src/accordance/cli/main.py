@@ -36,6 +36,10 @@ COMMANDS = {
         "accordance.cli.ci",
         "Judge the pull and merge requests of coding agents.",
     ),
+    "hook": (
+        "accordance.cli.hook",
+        "Let coding agents and git ask for a judgement.",
+    ),
     "eval": ("accordance.cli.eval", "Measure an agent on tasks with hidden tests."),
     "pins": ("accordance.cli.pins", "Show which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),
@@ -59,6 +63,7 @@ COMMANDS = {
     "inbox": ("accordance.cli.inbox", "List and answer the questions to people."),
     "dlq": ("accordance.cli.dlq", "List, requeue or drop what was given up."),
     "events": ("accordance.cli.events", "Show what happened."),
+    "export": ("accordance.cli.export", "Write a run into a single HTML file."),
     "render": (
         "accordance.cli.render",
         "Show a judgement again, from its bundle of evidence.",

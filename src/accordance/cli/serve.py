@@ -1,14 +1,18 @@
-"""`accordance serve`: the HTTP API of a project, or of several."""
+"""`accordance serve`: the HTTP API and the dashboard of a project, or of several."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from accordance.cli.exits import Exit
 from accordance.cli.showing import print_line
+
+if TYPE_CHECKING:
+    from accordance.service.observing import LogFormat
 
 
 @click.command(name="serve")
@@ -44,6 +48,12 @@ from accordance.cli.showing import print_line
     is_flag=True,
     help="Listen for other machines without TLS. Keys travel in the clear.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["auto", "json", "text"]),
+    help="How logs are written to standard error, instead of `format` of [logging].",
+)
 def command(
     host: str | None,
     port: int | None,
@@ -52,13 +62,16 @@ def command(
     runs: bool,
     no_token: bool,
     insecure: bool,
+    log_format: LogFormat | None,
+    opens: bool,
 ) -> int:
-    """Serve the HTTP API until Ctrl-C or SIGTERM.
+    """Serve the HTTP API and the dashboard until Ctrl-C or SIGTERM.
 
     Listens on 127.0.0.1 and prints a key that ends with the process; `accordance key
     make` makes lasting ones. Several --home serve several projects: a key opens the one
     it was made in. docs/server.md shows the API.
     """
+    from accordance.cli.doors import open_doors
     from accordance.server.serving import ServeOptions, serve
 
     options = ServeOptions(
@@ -69,6 +82,9 @@ def command(
         insists=insecure,
         runs=runs,
         has_token=not no_token,
+        log_format=log_format,
+        opens=opens,
+        mounts=open_doors(_tell),
     )
     serve(options, _tell)
     return Exit.OK

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -39,6 +40,7 @@ from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 from accordance.project.blob_settings import BlobSettings
 from accordance.project.server_settings import ServerSettings
+from accordance.project.telemetry_settings import LoggingSettings, TelemetrySettings
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
@@ -523,6 +525,10 @@ class Settings(SettingTable):
     )
     judge: Judge = Field(default_factory=Judge.model_construct)
     server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
+    telemetry: TelemetrySettings = Field(
+        default_factory=TelemetrySettings.model_construct
+    )
+    logging: LoggingSettings = Field(default_factory=LoggingSettings.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""
@@ -547,8 +553,18 @@ def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
         raise InvalidSettings(f"{where}: {fault}") from None
 
 
+@cache
+def default_settings() -> Settings:
+    """Return what holds where there is no accordance.toml."""
+    return Settings.model_construct()
+
+
+@lru_cache(maxsize=32)
 def parse_settings(content: bytes, where: str) -> Settings:
-    """Return the settings in an accordance.toml. Raises InvalidSettings."""
+    """Return the settings in an accordance.toml. Raises InvalidSettings.
+
+    The same content is read once: every message that a server takes asks for them.
+    """
     try:
         tables = read_toml(content.decode())
     except (InvalidToml, UnicodeDecodeError) as error:

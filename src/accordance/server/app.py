@@ -9,13 +9,16 @@ from typing import Any, Final, TypeAlias
 
 import anyio.to_thread
 from fastapi import FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from accordance._version import __version__
 from accordance.domain.access import Right
 from accordance.server import openapi, problems
 from accordance.server.authentication import Guarded
+from accordance.server.dashboard import add_dashboard
 from accordance.server.event_feed import Feeds
+from accordance.server.lite import add_lite_pages
 from accordance.server.rate_limits import Buckets
 from accordance.server.routes import all_routers
 from accordance.server.shield import Shield
@@ -33,8 +36,9 @@ _STRANGERS_AT_ONCE: Final = 100.0
 class Mount:
     """An ASGI app of another face, behind the server's authentication.
 
-    Its scope has the caller's `Identity` under `accordance.identity` and their `Project`
-    under `accordance.project`.
+    It gets the requests to its path, and to everything below. Its scope has the caller's
+    `Identity` under `accordance.identity` and their `Project` under
+    `accordance.project`.
     """
 
     path: str
@@ -62,11 +66,21 @@ def make_state(tenants: Tenants, **options: Any) -> ServerState:
 def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     """Return the app of a server."""
     app = make_api()
+    add_dashboard(app)
+    add_lite_pages(app)
     app.router.lifespan_context = _lifespan(state, mounts)
     for mount in mounts:
-        inner = mount.app if mount.right is None else Guarded(mount.app, mount.right)
-        app.mount(mount.path, inner)
+        _mount(app, mount)
     return Shield(app, state)
+
+
+def _mount(app: FastAPI, mount: Mount) -> None:
+    """Put an app at its path itself, and at everything below."""
+    guarded = Guarded(mount.app, mount.right)
+    if mount.path:
+        route = Route(mount.path, guarded, include_in_schema=False)
+        app.router.routes.append(route)
+    app.mount(mount.path, guarded)
 
 
 def make_api() -> FastAPI:

@@ -44,10 +44,24 @@ async def authenticate(connection: HTTPConnection) -> Caller:
     if known is not None:
         return cast("Caller", known)
 
+    try:
+        key = _key_of(connection)
+    except NotAuthenticated:
+        _must_wait(state_of(connection).strangers.take(_address(connection)))
+        raise
+    caller = await authenticate_key(connection, key)
+    connection.scope[CALLER] = caller
+    return caller
+
+
+async def authenticate_key(connection: HTTPConnection, key: str) -> Caller:
+    """Return who has a key that a connection has brought.
+
+    Raises NotAuthenticated, NotAllowed, TooManyRequests, and NotFound for a project.
+    """
     state = state_of(connection)
     wanted = connection.headers.get(PROJECT_HEADER)
     try:
-        key = _key_of(connection)
         caller = state.tenants.recall(key, wanted)
         if caller is None:
             caller = await run_in_threadpool(state.tenants.look_up, key, wanted)
@@ -55,7 +69,6 @@ async def authenticate(connection: HTTPConnection) -> Caller:
         _must_wait(state.strangers.take(_address(connection)))
         raise
     _must_wait(state.buckets.take(caller.identity.key_id or caller.name))
-    connection.scope[CALLER] = caller
     return caller
 
 
@@ -133,14 +146,17 @@ Manager = Annotated[Caller, Depends(allowed(Right.MANAGE))]
 
 
 class Guarded:
-    """An ASGI app that only callers with a right reach."""
+    """An ASGI app that only callers with a right reach; without a right, everybody."""
 
-    def __init__(self, app: ASGIApp, right: Right) -> None:
+    def __init__(self, app: ASGIApp, right: Right | None) -> None:
         self.app = app
         self.right = right
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
+        if self.right is None:
+            await self.app(scope, receive, send)
+            return
         try:
             caller = await authenticate(HTTPConnection(scope))
             caller.identity.must(self.right)

@@ -116,7 +116,7 @@ class Requeue(BulkAct):
     per_second: Annotated[float | None, Field(gt=0, le=1000)] = None
 
 
-class Answer(Body):
+class AnswerBody(Body):
     """An answer to a question: a line as a person writes it, or its parts."""
 
     line: Words | None = None
@@ -138,3 +138,9 @@ class WebhookWanted(Body):
 
     url: Annotated[str, Field(min_length=8, max_length=2000)]
     kinds: Annotated[list[str], Field(max_length=20)] = []
+
+
+class SessionWanted(Body):
+    """A key, for a session of a browser."""
+
+    key: Annotated[str, Field(min_length=1, max_length=200)]

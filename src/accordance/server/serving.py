@@ -6,6 +6,8 @@ import contextlib
 import ipaddress
 import logging
 import socket
+import threading
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ from accordance.server.app import Mount, make_app, make_state
 from accordance.server.state import ServerState
 from accordance.server.tenants import OneOffToken, Tenant, Tenants
 from accordance.service.keys import new_key
+from accordance.service.observing import LogFormat, observed
 from accordance.service.project import Project, asking_as, open_project
 
 __all__ = ["Mount", "ServeOptions", "serve"]
@@ -52,6 +55,8 @@ class ServeOptions:
     insists: bool = False  # on listening for others without TLS
     runs: bool = False  # carries plans out in this process
     has_token: bool = True  # prints a one-off token
+    log_format: LogFormat | None = None  # None: as the settings say
+    opens: bool = False  # the dashboard in a browser, once it can answer
     mounts: tuple[Mount, ...] = field(default=())
 
 
@@ -63,19 +68,23 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     with contextlib.ExitStack() as stack:
         tenants = stack.enter_context(opened_tenants(options.homes, options.ledger))
         settings = tenants.first.settings
-        root = tenants.first.project.home.root
-        host = options.host or settings.host
+        home = tenants.first.project.home
+        root = home.root
+        stack.enter_context(observed(home, log_format=options.log_format))
+        host = settings.host if options.host is None else options.host
         must_be_private(host, settings, insists=options.insists)
         if options.has_token:
             tenants.one_off = one_off_token()
         port = settings.port if options.port is None else options.port
         listening = stack.enter_context(contextlib.closing(bound_socket(host, port)))
         state = make_state(tenants, is_secure=_is_secure(settings))
-        server = uvicorn.Server(uvicorn_config(state, root, options.mounts))
+        server = _Server(uvicorn_config(state, root, options.mounts))
         if options.runs:
             for tenant in tenants.by_name.values():
                 state.runs.work_on(tenant.project)
-        _announce(tell, host, listening, settings, tenants)
+        dashboard = _announce(tell, host, listening, settings, tenants)
+        if options.opens:
+            server.on_start = lambda: _open_in_browser(dashboard)
         try:
             server.run(sockets=[listening])
         finally:
@@ -123,7 +132,7 @@ def must_be_private(host: str, settings: ServerSettings, *, insists: bool) -> No
     if insists or is_safe or _is_loopback(host):
         return
     raise OpenToAll(
-        f"on {host} keys would travel in the clear",
+        f"on {host or 'every address'} keys would travel in the clear",
         way_out=(
             "set [server] certificate and certificate_key, or trusted_proxies if a"
             " proxy ends TLS, or insist"
@@ -151,6 +160,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(_BACKLOG)  # the address is printed next: it may be used
     except OSError as error:
         listening.close()
         raise AddressTaken(
@@ -190,10 +200,33 @@ def _announce(
     listening: socket.socket,
     settings: ServerSettings,
     tenants: Tenants,
-) -> None:
+) -> str:
     scheme = "https" if settings.certificate else "http"
     shown_host = f"[{host}]" if ":" in host else host
     port = listening.getsockname()[1]
-    tell(f"{', '.join(tenants.by_name)}: {scheme}://{shown_host}:{port}/v1")
+    base = f"{scheme}://{shown_host}:{port}"
+    tell(f"{', '.join(tenants.by_name)}: {base}/v1")
     if tenants.one_off is not None:
         tell(f"key for this run: {tenants.one_off.key}")
+    key = f"#key={tenants.one_off.key}" if tenants.one_off is not None else ""
+    dashboard = f"{base}/{key}"  # what follows the # stays in the browser
+    tell(f"dashboard: {dashboard}")
+    return dashboard
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    on_start: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        if self.on_start is not None and not self.should_exit:
+            self.on_start()
+
+
+def _open_in_browser(address: str) -> None:
+    """Open the dashboard; a browser in the terminal does not hold the server up."""
+    opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
+    opening.start()

@@ -125,7 +125,7 @@ class MemoryTransaction(Transaction):
         for node in new_nodes:
             task_id = node.task.task_id
             if task_id in contents.tasks:
-                raise Conflict(f"somebody else was first: task {task_id}")
+                raise Conflict(f"another process was first: task {task_id}")
         for node in new_nodes:
             contents.tasks[node.task.task_id] = node.task
             contents.rows[node.task.task_id] = node
@@ -221,6 +221,20 @@ class MemoryTransaction(Transaction):
         leases = [task.lease for task in self.tasks(plan_id) if task.lease]
         return all_reserved(lease.reserved for lease in leases if lease.reserved)
 
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        moved = {
+            entry.task_id
+            for entry in self._contents.entries.get(plan_id, ())
+            if since is not None and (entry.number or 0) > since
+        }
+        return [
+            (task.place, task.progress.state)
+            for task in self.tasks(plan_id)
+            if since is None or task.task_id in moved
+        ]
+
     def count_states(self, plan_id: str) -> dict[State, int]:
         counts: dict[State, int] = {}
         for task in self.tasks(plan_id):
@@ -306,7 +320,7 @@ class MemoryTransaction(Transaction):
 
     def add(self, record: AnyRecord) -> None:
         if key_of_record(record) in self._contents.records:
-            raise Conflict(f"somebody else was first: {key_of_record(record)}")
+            raise Conflict(f"another process was first: {key_of_record(record)}")
         self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:

@@ -65,7 +65,7 @@ from accordance.store.tables import (
     TASK_NODES,
 )
 
-_MANY: Final = 500  # ids among which a similar one is looked for
+_MANY: Final = 500  # ids among which a similar id is looked for
 _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
     Subject.PLANS: rows.plan_from,
     Subject.TASKS: rows.task_from,
@@ -285,6 +285,15 @@ class SqlTransaction(SqlWriting):
         self._flush_tasks()
         leases = self._connection.execute(statements.RESERVED, {"key": plan_id})
         return all_reserved(Budget(tokens=tokens, cost=cost) for tokens, cost in leases)
+
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        self._flush_tasks()
+        query = statements.PLACES if since is None else statements.PLACES_SINCE
+        parameters = {"key": plan_id, "since": since}
+        result = self._connection.execute(query, parameters)
+        return [(place, rows.state_from(state)) for place, state in result]
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()

@@ -242,6 +242,15 @@ class Storage(ABC):
         """Return what the attempts in work have reserved of a plan's budget."""
 
     @abstractmethod
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        """Return the places of tasks in a plan, in its order, and their states.
+
+        With the number of an event, only of tasks that something happened to since.
+        """
+
+    @abstractmethod
     def count_states(self, plan_id: str) -> dict[State, int]:
         """Return how many tasks of a plan are in each state."""
 
@@ -267,7 +276,7 @@ class Storage(ABC):
     def page(
         self, listing: Listing[Record], wanted: Filter, request: PageRequest
     ) -> Page[Record]:
-        """Return a page of one of the lists in `listings`, of the items that fit.
+        """Return a page of a list in `listings`, of the items that fit.
 
         Plans and tasks in the filter are whole ids. Raises InvalidCursor.
         """

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query, Request
 from starlette.responses import Response
 
-from accordance.rendering.picture import draw_svg
 from accordance.server.authentication import Reader
 from accordance.server.downloading import downloaded
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
-from accordance.service import downloads, drawings, events, plan_summaries, plans
+from accordance.service import courses, downloads, events, plan_summaries, plans
 from accordance.service.linting import lint_stored
+from accordance.service.pages import plan_export
 from accordance.service.project import plan_id_of
+from accordance.service.views.courses import ReasonListView, TimelineView
 from accordance.service.views.events import EventPageView
 from accordance.service.views.linting import LintView
 from accordance.service.views.plans import (
-    GraphView,
     PlanDetailView,
     PlanPageView,
     PlanStatusView,
@@ -27,7 +27,7 @@ from accordance.service.views.verdicts import VerdictListView
 
 router = new_router("plans")
 _FILE = {"content": {"application/zip": {"schema": {"type": "string"}}}}
-_PICTURE = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+_PAGE = {"content": {"text/html": {"schema": {"type": "string"}}}}
 _TEXT = {"content": {"text/markdown": {"schema": {"type": "string"}}}}
 _DOCUMENT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 
@@ -35,7 +35,8 @@ _DOCUMENT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 @router.get("/plans", response_model=PlanPageView)
 def list_plans(request: Request, caller: Reader, query: ListedBy) -> Response:
     """List plans, the newest first. Archived ones are left out."""
-    return paged(request, plans.list_plans(caller.project, query))
+    page = plans.list_plans(caller.project, query, with_counts=True)
+    return paged(request, page)
 
 
 @router.get("/plans/{plan}", response_model=PlanDetailView)
@@ -69,30 +70,6 @@ def revision_tag(revision: int) -> str:
     return f'"revision-{revision}"'
 
 
-@router.get("/plans/{plan}/graph", response_model=GraphView)
-def plan_graph(request: Request, caller: Reader, plan: str) -> Response:
-    """Show a plan as nodes, and what ties them together."""
-    return shown(request, drawings.draw_plan(caller.project, plan).view())
-
-
-@router.get(
-    "/plans/{plan}/graph.svg", responses={200: _PICTURE}, response_class=Response
-)
-def plan_picture(
-    caller: Reader,
-    plan: str,
-    depth: Annotated[int | None, Query(ge=0, le=100)] = None,
-    theme: Literal["auto", "light", "dark"] = "auto",
-) -> Response:
-    """Draw a plan."""
-    drawing = drawings.draw_plan(caller.project, plan)
-    labels = {node.task_id: node.title for node in drawing.plan.nodes}
-    picture = draw_svg(
-        drawing.graph, labels, drawing.states, fold=(), depth=depth, theme=theme
-    )
-    return Response(picture, media_type="image/svg+xml")
-
-
 @router.get("/plans/{plan}/summary.md", responses={200: _TEXT}, response_class=Response)
 def plan_summary(caller: Reader, plan: str) -> Response:
     """Tell on a page what a plan has come to."""
@@ -115,6 +92,18 @@ def plan_verdicts(request: Request, caller: Reader, plan: str) -> Response:
     return shown(request, plans.plan_verdicts(caller.project, plan))
 
 
+@router.get("/plans/{plan}/timeline", response_model=TimelineView)
+def plan_timeline(request: Request, caller: Reader, plan: str) -> Response:
+    """Show the attempts of a plan in time: when each began, ended, and how."""
+    return shown(request, courses.timeline_of(caller.project, plan))
+
+
+@router.get("/plans/{plan}/reasons", response_model=ReasonListView)
+def plan_reasons(request: Request, caller: Reader, plan: str) -> Response:
+    """Count the verdicts of a plan by reason."""
+    return shown(request, courses.reasons_of(caller.project, plan))
+
+
 @router.get("/plans/{plan}/events", response_model=EventPageView)
 def plan_events(
     request: Request,
@@ -126,6 +115,14 @@ def plan_events(
     """List what happened in a plan."""
     plan_id = plan_id_of(caller.project, plan)
     return paged(request, events.events_of_plan(caller.project, plan_id, query, after))
+
+
+@router.get(
+    "/plans/{plan}/export.html", responses={200: _PAGE}, response_class=Response
+)
+def export_page(caller: Reader, plan: str) -> Response:
+    """Return a run as a page that opens from disk."""
+    return downloaded(plan_export.plan_page(caller.project, plan))
 
 
 @router.get("/plans/{plan}/export", responses={200: _FILE}, response_class=Response)

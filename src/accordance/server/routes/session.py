@@ -12,19 +12,23 @@ from accordance.server.authentication import (
     CSRF_COOKIE,
     SESSION_COOKIE,
     Anyone,
+    authenticate_key,
     csrf_token,
 )
 from accordance.server.login import SECONDS_TO_LOG_IN, Provider, attempt_in
 from accordance.server.problems import documented
-from accordance.server.routing import Route
+from accordance.server.requests import SessionWanted
+from accordance.server.routing import RepeatableRoute
+from accordance.server.showing import shown
 from accordance.server.state import ServerState, state_of
 from accordance.service import keys
 from accordance.service.keys import KeyRequest
+from accordance.service.views.keys import CallerView, LoginWaysView, caller_view
 
 router = APIRouter(
     prefix="/auth",
     tags=["login"],
-    route_class=Route,
+    route_class=RepeatableRoute,
     responses=documented(401, 403, 404),
 )
 LOGIN_COOKIE = "accordance_login"
@@ -84,13 +88,14 @@ def callback(request: Request) -> Response:
     session = keys.make_key(state.tenants.first.project, wanted, by=name).key
     response = RedirectResponse(attempt.then, HTTPStatus.FOUND)
     response.delete_cookie(LOGIN_COOKIE, path="/auth")
-    _set_session(response, session, hours * 3600, is_secure=state.is_secure)
+    set_session(response, session, hours * 3600, is_secure=state.is_secure)
     return response
 
 
-def _set_session(
+def set_session(
     response: Response, session: str, seconds: int, *, is_secure: bool
 ) -> None:
+    """Give a browser its session, and the token that its acts carry."""
     response.set_cookie(
         SESSION_COOKIE,
         session,
@@ -109,15 +114,38 @@ def _set_session(
     )
 
 
+@router.get("/ways", response_model=LoginWaysView)
+def ways_in(request: Request) -> Response:
+    """Tell how people can log in here."""
+    issuer = state_of(request).settings.login.issuer
+    return shown(request, LoginWaysView(key=True, provider=bool(issuer)))
+
+
+@router.post("/session", responses=documented(415, 413), response_model=CallerView)
+async def begin_session(request: Request, wanted: SessionWanted) -> Response:
+    """Begin a session of a browser with a key; it ends with the key."""
+    state = state_of(request)
+    caller = await authenticate_key(request, wanted.key)
+    response = shown(request, caller_view(caller.identity, caller.tenant.name))
+    seconds = state.settings.login.hours * 3600
+    set_session(response, wanted.key, seconds, is_secure=state.is_secure)
+    return response
+
+
 @router.post("/logout", status_code=204, response_class=Response)
 def logout(request: Request, caller: Anyone) -> Response:
     """End the session of a browser; a key is left as it is."""
     state = state_of(request)
     session = request.cookies.get(SESSION_COOKIE)
     if session is not None and caller.identity.key_id is not None:
-        keys.revoke_key(caller.project, caller.identity.key_id, by=caller.name)
+        keys.end_session(caller.project, caller.identity.key_id, by=caller.name)
         state.tenants.forget(session)
     response = Response(status_code=HTTPStatus.NO_CONTENT)
+    end_cookies(response)
+    return response
+
+
+def end_cookies(response: Response) -> None:
+    """Take the session of a browser away."""
     response.delete_cookie(SESSION_COOKIE)
     response.delete_cookie(CSRF_COOKIE)
-    return response
