@@ -24,7 +24,22 @@ class Door:
     mounts: Callable[[], tuple[Mount, ...]]
 
 
-DOORS: Final[Sequence[Door]] = ()
+def _a2a() -> tuple[Mount, ...]:
+    """The door for agents that speak A2A; everybody may see the card."""
+    from accordance.a2a.app import AgentApp, card_app
+    from accordance.a2a.cards import CARD_PATH, PATH
+    from accordance.domain.access import Right
+    from accordance.server.app import Mount
+
+    return (
+        Mount(PATH, AgentApp(), Right.CHECK),
+        Mount(CARD_PATH, card_app, None),
+    )
+
+
+DOORS: Final[Sequence[Door]] = (
+    Door("/a2a", "a2a", ("a2a", "google", "sse_starlette"), _a2a),
+)
 
 
 def open_doors(

@@ -19,9 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accordance.domain.access import Right
 from accordance.errors import AccordanceError, NotAllowed, NotAuthenticated
+from accordance.server.hosting import host_for
 from accordance.server.problems import TooManyRequests, problem
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
+from accordance.service.hosting import HOST, PUBLIC_URL
 
 SESSION_COOKIE: Final = "accordance_session"
 CSRF_COOKIE: Final = "accordance_csrf"
@@ -154,15 +156,18 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
+        connection = HTTPConnection(scope)
+        scope[PUBLIC_URL] = state_of(connection).settings.public_url
         if self.right is None:
             await self.app(scope, receive, send)
             return
         try:
-            caller = await authenticate(HTTPConnection(scope))
+            caller = await authenticate(connection)
             caller.identity.must(self.right)
         except AccordanceError as error:
             await problem(error)(scope, receive, send)
             return
         scope[IDENTITY] = caller.identity
         scope[PROJECT] = caller.project
+        scope[HOST] = host_for(caller, state_of(connection))
         await self.app(scope, receive, send)
