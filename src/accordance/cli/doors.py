@@ -24,7 +24,18 @@ class Door:
     mounts: Callable[[], tuple[Mount, ...]]
 
 
-DOORS: Final[Sequence[Door]] = ()
+def _mcp() -> tuple[Mount, ...]:
+    from accordance.domain.access import Right
+    from accordance.mcp.over_http import McpDoor
+    from accordance.server.app import Mount
+
+    door = McpDoor()
+    return (Mount("/mcp", door, Right.WORK, door.lifespan),)
+
+
+DOORS: Final[Sequence[Door]] = (
+    Door("/mcp", "mcp", ("mcp", "mcp_types", "anyio"), _mcp),
+)
 
 
 def open_doors(

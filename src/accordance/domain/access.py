@@ -104,6 +104,16 @@ def rights_of(role: Role, scopes: Iterable[Right] = ()) -> frozenset[Right]:
     return wanted or RIGHTS[role]
 
 
+def worker_of_key(key: str, worker: str) -> str:
+    """Return what the ledger calls a worker whom the holder of a key has named."""
+    return f"{key}/{worker}"
+
+
+def author_behind(worker: str) -> str:
+    """Return who answers for a worker: all workers of a key are the same author."""
+    return worker.partition("/")[0]
+
+
 def _listed(rights: Iterable[Right]) -> str:
     return ", ".join(sorted(right.value for right in rights))
 
