@@ -25,8 +25,10 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import click
+import uvicorn
 
 from accordance.cli.main import app, run
 from tests.messages import edge, node, plan
@@ -182,7 +184,7 @@ class Stage:
         sys.stderr = io.TextIOWrapper(err, encoding="utf-8", errors="replace")
         os.chdir(self.root)
         try:
-            with _limited(SECONDS):
+            with _limited(SECONDS), _servers_end_at_once():
                 code = run(args)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
@@ -197,6 +199,13 @@ class Stage:
             os.chdir(before)
             gc.enable()
         return Ended(code, out.getvalue().decode(), err.getvalue().decode())
+
+
+@contextlib.contextmanager
+def _servers_end_at_once() -> Iterator[None]:
+    """What a server would do after it has begun to listen is not a matter of its call."""
+    with mock.patch.object(uvicorn.Server, "run"):
+        yield
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from accordance.domain.spending import Spending
 from accordance.executors.prompt_building import BuiltPrompt
 from accordance.executors.protocol import Observation, RunOutcome
 from accordance.store.answers import AnswersInLedger
+from accordance.store.api_keys import KeyRecord, KeysInLedger
 from accordance.work import plan_life
 from accordance.work.amending import amend_plan
 from accordance.work.amendment_checks import AmendmentRequest
@@ -32,6 +33,7 @@ DELETED = "0b1d6a1e-51a5-4f0e-9d3e-8a3f64c00004"
 def everything(project: Project, engine: Engine) -> None:
     """Two plans, runs with what they were told and said, answers of research agents, work that somebody has right now."""
     AnswersInLedger(engine).add([kept("a", "r", 1), kept("b", "r", 2, "B")])
+    _keys_of_the_server(KeysInLedger(engine))
     eventful(project)
     _a_run(project)
     _a_returned_plan(project)
@@ -46,6 +48,29 @@ def everything(project: Project, engine: Engine) -> None:
     with project.ledger.write() as tx:
         tx.keep(b"x" * (1 << 21))  # a blob in pieces, which belongs to no plan
         tx.keep_blob(large)
+
+
+def _keys_of_the_server(keys: KeysInLedger) -> None:
+    """A key that was revoked, and a key that holds for ever."""
+    keys.add(_key("revoked", expires_at="2027-01-01T00:00:00.000000Z"))
+    keys.add(_key("unbound"))
+    keys.revoke("revoked", by="test")
+
+
+def _key(key_id: str, expires_at: str | None = None) -> KeyRecord:
+    return KeyRecord(
+        key_id=key_id,
+        name="ci",
+        kind="key",
+        role="agent",
+        rights=("check", "work"),
+        tasks=("a",),
+        contracts=("xiaobo_action_v1",),
+        sha256="0" * 64,
+        made_by="test",
+        made_at="2026-03-01T00:00:00.000000Z",
+        expires_at=expires_at,
+    )
 
 
 def _a_run(project: Project) -> None:

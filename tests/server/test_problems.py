@@ -54,6 +54,9 @@ CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("POST", "/v1/tasks/a/retry", {"json": {}}, 409, "unfit-task-state"),
     ("POST", "/v1/tasks/a/heartbeat", {"json": {"attempt": 1}}, 409, "conflict"),
     ("POST", "/v1/runs/none/stop", {}, 404, "not-found"),
+    ("POST", "/v1/keys/none%00/revoke", {}, 404, "not-found"),
+    ("POST", "/v1/webhooks/none%00/remove", {}, 404, "not-found"),
+    ("POST", "/v1/deliveries/none%00/redeliver", {}, 404, "not-found"),
 ]
 
 

@@ -64,7 +64,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         tenants = stack.enter_context(opened_tenants(options.homes, options.ledger))
         settings = tenants.first.settings
         root = tenants.first.project.home.root
-        host = options.host or settings.host
+        host = settings.host if options.host is None else options.host
         must_be_private(host, settings, insists=options.insists)
         if options.has_token:
             tenants.one_off = one_off_token()
@@ -123,7 +123,7 @@ def must_be_private(host: str, settings: ServerSettings, *, insists: bool) -> No
     if insists or is_safe or _is_loopback(host):
         return
     raise OpenToAll(
-        f"on {host} keys would travel in the clear",
+        f"on {host or 'every address'} keys would travel in the clear",
         way_out=(
             "set [server] certificate and certificate_key, or trusted_proxies if a"
             " proxy ends TLS, or insist"

@@ -30,12 +30,19 @@ class Words(TypeDecorator[str]):
     database: a question mark stands for it.
     """
 
-    impl = Text
+    impl: type[String] = Text
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
         """Return the function itself: plans bring millions of words."""
         return storable
+
+
+class Id(Words):
+    """An id that a request names: it may hold whatever a person can type."""
+
+    impl = String
+    cache_ok = True
 
 
 class Json(TypeDecorator[Any]):

@@ -221,6 +221,20 @@ class MemoryTransaction(Transaction):
         leases = [task.lease for task in self.tasks(plan_id) if task.lease]
         return all_reserved(lease.reserved for lease in leases if lease.reserved)
 
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        moved = {
+            entry.task_id
+            for entry in self._contents.entries.get(plan_id, ())
+            if since is not None and (entry.number or 0) > since
+        }
+        return [
+            (task.place, task.progress.state)
+            for task in self.tasks(plan_id)
+            if since is None or task.task_id in moved
+        ]
+
     def count_states(self, plan_id: str) -> dict[State, int]:
         counts: dict[State, int] = {}
         for task in self.tasks(plan_id):

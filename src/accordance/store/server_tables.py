@@ -9,13 +9,13 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table
 
-from accordance.store.columns import Json, Words, hash_column, time_column
+from accordance.store.columns import Id, Json, Words, hash_column, time_column
 from accordance.store.tables import METADATA
 
 API_KEYS: Final = Table(
     "api_keys",
     METADATA,
-    Column("key_id", String(16), primary_key=True),
+    Column("key_id", Id(16), primary_key=True),
     Column("name", Words, nullable=False),
     Column("kind", String(8), nullable=False),  # key, or the session of a person
     Column("role", String(8), nullable=False),
@@ -45,7 +45,7 @@ KEPT_REPLIES: Final = Table(
 WEBHOOKS: Final = Table(
     "webhooks",
     METADATA,
-    Column("webhook_id", String(24), primary_key=True),
+    Column("webhook_id", Id(24), primary_key=True),
     Column("url", Words, nullable=False),
     Column("secret", Words, nullable=False),
     Column("kinds", Json, nullable=False),  # of notifications that are wanted
@@ -58,8 +58,8 @@ WEBHOOKS: Final = Table(
 DELIVERIES: Final = Table(
     "webhook_deliveries",
     METADATA,
-    Column("delivery_id", String(32), primary_key=True),
-    Column("webhook_id", String(24), ForeignKey("webhooks.webhook_id"), nullable=False),
+    Column("delivery_id", Id(32), primary_key=True),
+    Column("webhook_id", Id(24), ForeignKey("webhooks.webhook_id"), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("payload", Json, nullable=False),
     time_column("made_at", nullable=False),

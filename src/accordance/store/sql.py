@@ -286,6 +286,15 @@ class SqlTransaction(SqlWriting):
         leases = self._connection.execute(statements.RESERVED, {"key": plan_id})
         return all_reserved(Budget(tokens=tokens, cost=cost) for tokens, cost in leases)
 
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        self._flush_tasks()
+        query = statements.PLACES if since is None else statements.PLACES_SINCE
+        parameters = {"key": plan_id, "since": since}
+        result = self._connection.execute(query, parameters)
+        return [(place, rows.state_from(state)) for place, state in result]
+
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()
         result = self._connection.execute(statements.STATES, {"key": plan_id})

@@ -85,6 +85,16 @@ STATES: Final = (
     .group_by(_NODES.state)
 )
 
+PLACES: Final = (
+    select(_NODES.place, _NODES.state)
+    .where(_NODES.plan_id == _KEY)
+    .order_by(_NODES.place)
+)
+_MOVED_SINCE: Final = select(_EVENTS.task_id).where(
+    _EVENTS.plan_id == _KEY, _EVENTS.number > bindparam("since", type_=BigInteger())
+)
+PLACES_SINCE: Final = PLACES.where(_NODES.task_id.in_(_MOVED_SINCE))
+
 _ENTRY: Final = [column for column in TASK_EVENTS.c if column.computed is None]
 EVENTS_OF_TASK: Final = (
     select(*_ENTRY).where(_EVENTS.task_id == _KEY).order_by(_EVENTS.seq)

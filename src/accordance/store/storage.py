@@ -242,6 +242,15 @@ class Storage(ABC):
         """Return what the attempts in work have reserved of a plan's budget."""
 
     @abstractmethod
+    def states_by_place(
+        self, plan_id: str, *, since: int | None = None
+    ) -> list[tuple[int, State]]:
+        """Return the places of tasks in a plan, in its order, and their states.
+
+        With the number of an event, only of tasks that something happened to since.
+        """
+
+    @abstractmethod
     def count_states(self, plan_id: str) -> dict[State, int]:
         """Return how many tasks of a plan are in each state."""
 

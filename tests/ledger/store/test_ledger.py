@@ -105,6 +105,23 @@ def test_a_transaction_sees_what_it_did(project: Project) -> None:
     assert project.kinds("a") == ["CLAIMED", "RELEASED"]
 
 
+def test_states_by_place(project: Project) -> None:
+    """Of every task in the plan's order, or of those that moved since an event."""
+    project.runs(small_plan())
+    with project.ledger.read() as tx:
+        before = tx.last_number()
+        places = {task.task_id: task.place for task in tx.tasks(PLAN)}
+        assert [place for place, _ in tx.states_by_place(PLAN)] == [0, 1, 2]
+        assert tx.states_by_place(PLAN, since=before) == []
+    with project.ledger.write() as tx:
+        tx.lock(PLAN)
+        tx.happen("a", Event.CLAIMED)
+        claimed = (places["a"], State.IN_PROGRESS)
+        assert claimed in tx.states_by_place(PLAN)
+    with project.ledger.read() as tx:
+        assert tx.states_by_place(PLAN, since=before) == [claimed]
+
+
 def test_a_node_knows_its_neighbours(project: Project) -> None:
     """Each in the plan's order; candidates by priority."""
     nodes = [

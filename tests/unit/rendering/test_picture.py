@@ -212,6 +212,19 @@ def test_folding() -> None:
     ].replace('<rect class="DONE bar" x', "", 1), "only the legend has one"
 
 
+def test_a_goal_is_unfolded_in_a_shallow_picture() -> None:
+    """It is open at any depth, unless it is to be folded too."""
+    whole = graph(example())
+    [goal] = [task for task in whole if whole[task].parts and whole[task].parents]
+    shallow = outline_of(whole, depth=1)
+    opened = outline_of(whole, depth=1, unfold=[goal])
+    assert goal in shallow.folded
+    assert opened.parts[goal] == ("a", "b")
+    assert goal not in opened.folded
+    assert {opened.shown_as[task] for task in whole} == set(whole)
+    assert goal in outline_of(whole, fold=[goal], depth=1, unfold=[goal]).folded
+
+
 def test_a_large_plan_is_folded_by_itself() -> None:
     """Ten thousand nodes are a picture that can be read; all levels are there if asked."""
     large = _large_plan(100, 100)

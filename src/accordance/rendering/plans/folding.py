@@ -44,6 +44,8 @@ class Outline:
     folded: Mapping[str, tuple[str, ...]]  # what each folded goal hides
     arrows: tuple[Arrow, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
+    shown_as: Mapping[str, str] = field(default_factory=dict)
+    """The box that stands for each task of the plan."""
 
     def __iter__(self) -> Iterator[str]:
         """Yield every box, goals before their parts."""
@@ -55,15 +57,20 @@ class Outline:
 
 
 def outline_of(
-    graph: PlanGraph, fold: Collection[str] = (), depth: int | None = None
+    graph: PlanGraph,
+    fold: Collection[str] = (),
+    depth: int | None = None,
+    unfold: Collection[str] = (),
 ) -> Outline:
     """Return what is shown of a plan, with these goals folded and so many levels open.
 
-    Without a depth, as many levels are open as can be read.
+    Without a depth, as many levels are open as can be read. Goals to `unfold` are open
+    at any depth; a goal to `fold` is not.
     """
     tree = _tree_of(graph)
     open_levels = _readable_depth(tree) if depth is None else depth
-    return _fold(graph, tree, frozenset(fold), open_levels)
+    deep = {task for task in tree.parts if tree.levels[task] >= open_levels}
+    return _fold(graph, tree, frozenset(fold) | (deep - frozenset(unfold)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +122,7 @@ def _readable_depth(tree: _Tree) -> int:
     return depth
 
 
-def _fold(
-    graph: PlanGraph, tree: _Tree, fold: frozenset[str], open_levels: int
-) -> Outline:
+def _fold(graph: PlanGraph, tree: _Tree, folded: frozenset[str]) -> Outline:
     parts: dict[str, tuple[str, ...]] = {}
     home: dict[str, str] = {}
     hidden: dict[str, list[str]] = {}
@@ -126,10 +131,9 @@ def _fold(
         box = shown_as.setdefault(task, task)
         own = tree.parts.get(task, ())
         is_hidden = box != task
-        is_folded = task in fold or tree.levels[task] >= open_levels
         if is_hidden:
             hidden[box].append(task)
-        if own and (is_hidden or is_folded):
+        if own and (is_hidden or task in folded):
             hidden.setdefault(box, [])
             shown_as.update(dict.fromkeys(own, box))
         elif own:
@@ -141,6 +145,7 @@ def _fold(
         parts=parts,
         home=home,
         folded={task: tuple(tasks) for task, tasks in hidden.items()},
+        shown_as=shown_as,
         arrows=tuple(_arrows(graph, shown_as, home)),
         levels=tree.levels,
     )

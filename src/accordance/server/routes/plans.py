@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query, Request
 from starlette.responses import Response
 
-from accordance.rendering.picture import draw_svg
 from accordance.server.authentication import Reader
 from accordance.server.downloading import downloaded
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
-from accordance.service import downloads, drawings, events, plan_summaries, plans
+from accordance.service import downloads, events, plan_summaries, plans
 from accordance.service.linting import lint_stored
 from accordance.service.project import plan_id_of
 from accordance.service.views.events import EventPageView
 from accordance.service.views.linting import LintView
 from accordance.service.views.plans import (
-    GraphView,
     PlanDetailView,
     PlanPageView,
     PlanStatusView,
@@ -27,7 +25,6 @@ from accordance.service.views.verdicts import VerdictListView
 
 router = new_router("plans")
 _FILE = {"content": {"application/zip": {"schema": {"type": "string"}}}}
-_PICTURE = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 _TEXT = {"content": {"text/markdown": {"schema": {"type": "string"}}}}
 _DOCUMENT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 
@@ -67,30 +64,6 @@ def plan_document(request: Request, caller: Reader, plan: str) -> Response:
 def revision_tag(revision: int) -> str:
     """Return the ETag of a revision of a plan."""
     return f'"revision-{revision}"'
-
-
-@router.get("/plans/{plan}/graph", response_model=GraphView)
-def plan_graph(request: Request, caller: Reader, plan: str) -> Response:
-    """Show a plan as nodes, and what ties them together."""
-    return shown(request, drawings.draw_plan(caller.project, plan).view())
-
-
-@router.get(
-    "/plans/{plan}/graph.svg", responses={200: _PICTURE}, response_class=Response
-)
-def plan_picture(
-    caller: Reader,
-    plan: str,
-    depth: Annotated[int | None, Query(ge=0, le=100)] = None,
-    theme: Literal["auto", "light", "dark"] = "auto",
-) -> Response:
-    """Draw a plan."""
-    drawing = drawings.draw_plan(caller.project, plan)
-    labels = {node.task_id: node.title for node in drawing.plan.nodes}
-    picture = draw_svg(
-        drawing.graph, labels, drawing.states, fold=(), depth=depth, theme=theme
-    )
-    return Response(picture, media_type="image/svg+xml")
 
 
 @router.get("/plans/{plan}/summary.md", responses={200: _TEXT}, response_class=Response)
