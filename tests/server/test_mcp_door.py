@@ -186,7 +186,6 @@ ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("ask_human", {"question": " "}, "say what you need to know"),
     ("ask_human", {"question": None}, "ask_human needs question"),
     ("progress", {"report": "x" * 2001}, "up to 2000 characters, not 2001"),
-    ("read_evidence", {"task_id": "a", "file": "../../etc/passwd"}, "passwd"),
     ("read_evidence", {"task_id": "zzz"}, "zzz"),
     ("get_verdict", {}, "which task? Pass its task_id"),
     ("eat", {}, "unknown tool 'eat'; known: next_task"),
@@ -267,7 +266,7 @@ def test_evidence_is_read_in_parts(door: Served) -> None:
         async with connected(door.url, door.key("agent")) as agent:
             await agent("next_task")
             nothing = await agent.error("read_evidence")
-            assert "attempt" in nothing
+            assert "changes no repository" in nothing
             await agent("submit", message=product("a", content))
             listing = await agent("read_evidence", task_id="a")
             (file,) = listing["files"]
@@ -278,6 +277,9 @@ def test_evidence_is_read_in_parts(door: Served) -> None:
                 )
                 assert len(part["text"].encode()) <= LARGEST_PART
                 read, offset = read + part["text"], part["next"]
+            outside = "../../../etc/passwd"
+            away = await agent.error("read_evidence", task_id="a", file=outside)
+            assert away.startswith(f"no file {outside!r}")
             beyond = await agent.error(
                 "read_evidence",
                 task_id="a",

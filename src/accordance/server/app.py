@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 from accordance._version import __version__
 from accordance.domain.access import Right
 from accordance.server import openapi, problems
-from accordance.server.authentication import Guarded
 from accordance.server.event_feed import Feeds
+from accordance.server.guarding import Guarded
 from accordance.server.rate_limits import Buckets
 from accordance.server.routes import all_routers
 from accordance.server.shield import Shield
@@ -65,6 +65,7 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     """Return the app of a server."""
     app = make_api()
     app.router.lifespan_context = _lifespan(state, mounts)
+    state.doors = tuple(mount.path for mount in mounts if mount.right is not None)
     for mount in mounts:
         _mount(app, mount)
     return Shield(app, state)
@@ -72,7 +73,7 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
 
 def _mount(app: FastAPI, mount: Mount) -> None:
     """Put an app at its path itself, and at everything below."""
-    guarded = Guarded(mount.app, mount.right)
+    guarded = Guarded(mount.app, mount.right, mount.path)
     if mount.path:
         route = Route(mount.path, guarded, include_in_schema=False)
         app.router.routes.append(route)

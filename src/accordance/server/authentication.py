@@ -1,8 +1,7 @@
 """Who sends a request: by a key, or by the cookie of a login.
 
-`authenticate` is the one way to find out. Routes ask for a right with `allowed`; an
-ASGI app of another face is mounted behind `Guarded`, which puts identity and project
-into its scope.
+`authenticate` is the one way to find out. Routes ask for a right with `allowed`; the app
+of another face is mounted behind `guarding.Guarded`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from typing import Annotated, Final, cast
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accordance.domain.access import Right
-from accordance.errors import AccordanceError, NotAllowed, NotAuthenticated
-from accordance.server.problems import TooManyRequests, problem
+from accordance.errors import NotAllowed, NotAuthenticated
+from accordance.server.problems import TooManyRequests
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
 
@@ -29,9 +27,6 @@ CSRF_HEADER: Final = "x-csrf-token"
 PROJECT_HEADER: Final = "accordance-project"
 CALLER: Final = "accordance.caller"
 """The key of the caller in the scope of a request."""
-IDENTITY: Final = "accordance.identity"
-PROJECT: Final = "accordance.project"
-"""The keys that a mounted app finds in its scope."""
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -52,11 +47,22 @@ async def authenticate(connection: HTTPConnection) -> Caller:
         if caller is None:
             caller = await run_in_threadpool(state.tenants.look_up, key, wanted)
     except NotAuthenticated:
-        _must_wait(state.strangers.take(_address(connection)))
+        strangers_must_wait(connection)
         raise
+    return admitted(connection, caller)
+
+
+def admitted(connection: HTTPConnection, caller: Caller) -> Caller:
+    """Let a caller in, unless they ask too often. Raises TooManyRequests."""
+    state = state_of(connection)
     _must_wait(state.buckets.take(caller.identity.key_id or caller.name))
     connection.scope[CALLER] = caller
     return caller
+
+
+def strangers_must_wait(connection: HTTPConnection) -> None:
+    """Count a request without a key that holds. Raises TooManyRequests."""
+    _must_wait(state_of(connection).strangers.take(_address(connection)))
 
 
 def _must_wait(seconds: float) -> None:
@@ -70,10 +76,16 @@ def _address(connection: HTTPConnection) -> str:
     return connection.client.host if connection.client else "nowhere"
 
 
-def _key_of(connection: HTTPConnection) -> str:
+def bearer_of(connection: HTTPConnection) -> str | None:
+    """Return what a caller brings as Bearer."""
     scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and key.strip():
-        return key.strip()
+    return key.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _key_of(connection: HTTPConnection) -> str:
+    key = bearer_of(connection)
+    if key is not None:
+        return key
     session = connection.cookies.get(SESSION_COOKIE)
     if session:
         _must_be_meant(connection, session)
@@ -127,29 +139,3 @@ Planner = Annotated[Caller, Depends(allowed(Right.PLAN))]
 Decider = Annotated[Caller, Depends(allowed(Right.DECIDE))]
 Starter = Annotated[Caller, Depends(allowed(Right.RUN))]
 Manager = Annotated[Caller, Depends(allowed(Right.MANAGE))]
-
-
-# -- for apps of other faces
-
-
-class Guarded:
-    """An ASGI app that only callers with a right reach; without a right, everybody."""
-
-    def __init__(self, app: ASGIApp, right: Right | None) -> None:
-        self.app = app
-        self.right = right
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it with a problem."""
-        if self.right is None:
-            await self.app(scope, receive, send)
-            return
-        try:
-            caller = await authenticate(HTTPConnection(scope))
-            caller.identity.must(self.right)
-        except AccordanceError as error:
-            await problem(error)(scope, receive, send)
-            return
-        scope[IDENTITY] = caller.identity
-        scope[PROJECT] = caller.project
-        await self.app(scope, receive, send)
