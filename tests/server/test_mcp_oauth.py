@@ -80,7 +80,7 @@ def issuer() -> Iterator[Issuer]:
     """A provider on loopback that knows whoever types a name."""
     made = Issuer()
 
-    def access_token(_client: Any, _kind: str, user: Any, _scope: str) -> str:
+    def access_token(*, user: Any, **_: Any) -> str:
         return made.token(sub=user.sub, aud=flask.request.form["resource"])
 
     app = flask.Flask("issuer")
