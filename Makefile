@@ -10,7 +10,7 @@ PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup ui ui-dev ui-check browser screenshots run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,15 +22,35 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@echo "setting up $(VENV) ..." # the pins are complete, so pip must not resolve: a newer release of an extra would stop it
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@ACCORDANCE_SKIP_UI=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . # make ui builds it
 	@touch $@
 
-run: setup isolation ## carry a plan out with good and bad agents: examples/quickstart
+ui: setup ## build the dashboard (instant when its sources have not changed); needs npm, or says what stands in for it
+	@$(BIN)/python hatch_build.py
+
+ui-dev: setup ## serve the dashboard's sources, reloaded as they change, beside `accordance serve`
+	@cd ui && npm ci --ignore-scripts && npm run dev
+
+ui-check: setup # build it, and check its types against the API
+	@$(BIN)/python -m tools.api_types
+	@$(BIN)/python hatch_build.py --check
+
+screenshots: ui browser ## write every screen, light and dark, desktop and phone, to screenshots/
+	$(BIN)/python -m tests.ui.screenshots
+
+browser: # tests of the dashboard need chromium; root on a Debian system gets it, others are told
+	@command -v chromium > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -q chromium > /dev/null 2>&1 || \
+	  { apt-get update -q > /dev/null 2>&1 && DEBIAN_FRONTEND=noninteractive apt-get install -y -q chromium > /dev/null 2>&1; } || true
+	@command -v chromium > /dev/null || echo "chromium is not installed; tests of the dashboard are skipped"
+
+run: setup isolation ui ## carry a plan out with good and bad agents: examples/quickstart
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
 	@echo
+	@echo "To see it in the browser:  accordance serve --open --home .quickstart"
 	@echo "To paste these commands, type this first:  . $(CURDIR)/$(BIN)/activate"
 
-test: setup isolation ## every check and every test
+test: setup isolation browser ui-check ## every check and every test
 	@$(MAKE) --no-print-directory -j 2 check tests
 
 tests: setup # beside the checks, which use one core; without what tells a make inside a test that it is inside this one
@@ -99,6 +119,7 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/gateway.py
 	$(VENV)-bench/bin/python bench/research.py
 	$(VENV)-bench/bin/python bench/engine.py
+	$(VENV)-bench/bin/python bench/server.py
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench
@@ -111,6 +132,7 @@ requirements: setup ## pin the newest releases, with hashes
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
 	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server"; fi; \
+	  if [ $$name = bench ]; then extras="$$extras --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
@@ -119,4 +141,4 @@ requirements: setup ## pin the newest releases, with hashes
 	  pyproject.toml --extra all --group build -o requirements/image.txt
 
 clean: ## remove what make made
-	rm -rf .mutants $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart
+	rm -rf .mutants ui/node_modules src/accordance/server/bundle screenshots $(VENV) $(VENV)-fuzz $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .import_linter_cache .agents .quickstart

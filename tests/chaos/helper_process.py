@@ -34,7 +34,7 @@ class HelperProcess:
         trace: TracebackType | None,
     ) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()  # waits for its end, and closes the pipes
 
     def send(self, command: str) -> None:
         """Let it carry out a command."""

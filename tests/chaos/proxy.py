@@ -2,7 +2,7 @@
 
 Run as a process of its own (`python -m tests.chaos.proxy DOORS`), so that the process that
 forks the workers keeps a single thread. It prints the ports of its doors, then obeys a
-command a line: `target PORT`, `cut DOOR`, `stall DOOR`, `open DOOR`, each answered by `ok`.
+command a line: `target PORT` (or the path of a Unix socket), `cut DOOR`, `stall DOOR`, `open DOOR`, each answered by `ok`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Doors:
 
     def __init__(self, count: int) -> None:
         self.doors = [_Door() for _ in range(count)]
-        self.target = 0
+        self.target = ""
 
     async def listen(self) -> list[int]:
         """Open a port for each door; return the ports."""
@@ -64,7 +64,7 @@ class _Doors:
                 return
             try:
                 await door.flows.wait()
-                there = await asyncio.open_connection("127.0.0.1", self.target)
+                there = await _reach(self.target)
             except OSError:
                 writer.transport.abort()
                 return
@@ -84,10 +84,19 @@ class _Doors:
         """Carry out a command."""
         verb, _, number = command.partition(" ")
         if verb == "target":
-            self.target = int(number)
+            self.target = number
             return
         door = self.doors[int(number)]
         {"cut": door.cut, "stall": door.stall, "open": door.open}[verb]()
+
+
+async def _reach(
+    target: str,
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect to a port of loopback, or to a Unix socket."""
+    if target.startswith("/"):
+        return await asyncio.open_unix_connection(target)
+    return await asyncio.open_connection("127.0.0.1", int(target))
 
 
 async def _pump(
@@ -123,9 +132,9 @@ class Proxy(HelperProcess):
         super().__init__("proxy", str(doors))
         self.ports = [int(port) for port in self.first_line.split()]
 
-    def target(self, port: int) -> None:
-        """Let all doors lead to this port."""
-        self.send(f"target {port}")
+    def target(self, place: int | str) -> None:
+        """Let all doors lead to this port, or to the Unix socket at this path."""
+        self.send(f"target {place}")
 
     def cut(self, door: int) -> None:
         """Drop the connections of a door, and refuse new ones."""

@@ -17,7 +17,7 @@ from accordance.domain.setting_tables import SettingTable
 from accordance.errors import InvalidSettings
 from accordance.project.home import Home
 from accordance.project.policy import JudgingPolicy, gateway_of
-from accordance.project.settings import SETTINGS, Rubrics, Settings
+from accordance.project.settings import SETTINGS, Settings
 
 WRONG = {
     "a table by another name": ('[[route]]\nexecutor = "x"', "unknown [[route]]; did you mean routes"),
@@ -111,6 +111,10 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         own_work = false
         [retention]
         evidence_days = 90
+        [blobs]
+        inline_bytes = 65536
+        [server]
+        port = 8080
         [research]
         agents = "agents.toml"
         [roles.engineer]
@@ -135,7 +139,10 @@ def test_every_key_is_explained() -> None:
     for model in models:
         for name, field in model.model_fields.items():
             is_explained = (field.description or "").endswith(".") and field.examples
-            is_table_or_tag = name == "kind" or model is Settings or model is Rubrics
+            is_table = isinstance(field.annotation, type) and issubclass(
+                field.annotation, SettingTable
+            )
+            is_table_or_tag = name == "kind" or model is Settings or is_table
             if not is_explained and not is_table_or_tag:
                 without.append(f"{model.__name__}.{name}")
     assert not without
@@ -162,6 +169,18 @@ def test_no_file_says_what_an_empty_one_says(tmp_path: Path) -> None:
     assert gateway_of(without_file, tmp_path) == JudgingPolicy()
     fuses = fuses_from(FuseSettings().for_new_plan({}))
     assert without_file.rules() == Rules(fuses=fuses)
+
+
+def test_the_same_settings_are_read_once(tmp_path: Path) -> None:
+    """A server asks for them with every message; an edit counts at once."""
+    home = Home(tmp_path)
+    assert home.settings() is home.settings()
+    (tmp_path / SETTINGS).write_text("[run]\nconcurrency = 2\n", "utf-8")
+    first = home.settings()
+    assert first.run.concurrency == 2
+    assert home.settings() is first
+    (tmp_path / SETTINGS).write_text("[run]\nconcurrency = 3\n", "utf-8")
+    assert home.settings().run.concurrency == 3
 
 
 def test_settings_cannot_be_changed(tmp_path: Path) -> None:

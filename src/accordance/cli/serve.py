@@ -1,4 +1,4 @@
-"""`accordance serve`: the HTTP API of a project, or of several."""
+"""`accordance serve`: the HTTP API and the dashboard of a project, or of several."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ from accordance.cli.showing import print_line
     is_flag=True,
     help="Listen for other machines without TLS. Keys travel in the clear.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser.")
 def command(
     host: str | None,
     port: int | None,
@@ -52,8 +53,9 @@ def command(
     runs: bool,
     no_token: bool,
     insecure: bool,
+    opens: bool,
 ) -> int:
-    """Serve the HTTP API until Ctrl-C or SIGTERM.
+    """Serve the HTTP API and the dashboard until Ctrl-C or SIGTERM.
 
     Listens on 127.0.0.1 and prints a key that ends with the process; `accordance key
     make` makes lasting ones. Several --home serve several projects: a key opens the one
@@ -70,6 +72,7 @@ def command(
         insists=insecure,
         runs=runs,
         has_token=not no_token,
+        opens=opens,
         mounts=open_doors(_tell),
     )
     serve(options, _tell)

@@ -14,7 +14,12 @@ from typing import Final
 from accordance.domain.blobs import BlobConfig
 from accordance.domain.naming import folder_name, safe_name
 from accordance.errors import AccordanceError, InvalidSettings, LedgerUnavailable
-from accordance.project.settings import SETTINGS, Settings, parse_settings
+from accordance.project.settings import (
+    SETTINGS,
+    Settings,
+    default_settings,
+    parse_settings,
+)
 
 FOLDER: Final = ".accordance"
 
@@ -111,7 +116,7 @@ class Home:
                 _must_be_ours(path, os.fstat(file.fileno()).st_uid)
                 content = file.read()
         except FileNotFoundError:
-            return Settings.model_construct()
+            return default_settings()
         except OSError as error:
             raise InvalidSettings(f"{path}: {error.strerror or error}") from None
         return parse_settings(content, str(path))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -547,8 +548,18 @@ def read_settings(tables: Mapping[str, Any], where: str = SETTINGS) -> Settings:
         raise InvalidSettings(f"{where}: {fault}") from None
 
 
+@cache
+def default_settings() -> Settings:
+    """Return what holds where there is no accordance.toml."""
+    return Settings.model_construct()
+
+
+@lru_cache(maxsize=32)
 def parse_settings(content: bytes, where: str) -> Settings:
-    """Return the settings in an accordance.toml. Raises InvalidSettings."""
+    """Return the settings in an accordance.toml. Raises InvalidSettings.
+
+    The same content is read once: every message that a server takes asks for them.
+    """
     try:
         tables = read_toml(content.decode())
     except (InvalidToml, UnicodeDecodeError) as error:

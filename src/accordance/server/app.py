@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from accordance._version import __version__
 from accordance.domain.access import Right
 from accordance.server import openapi, problems
+from accordance.server.dashboard import add_dashboard
 from accordance.server.event_feed import Feeds
 from accordance.server.guarding import Guarded
 from accordance.server.rate_limits import Buckets
@@ -64,6 +65,7 @@ def make_state(tenants: Tenants, **options: Any) -> ServerState:
 def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     """Return the app of a server."""
     app = make_api()
+    add_dashboard(app)
     app.router.lifespan_context = _lifespan(state, mounts)
     state.doors = tuple(mount.path for mount in mounts if mount.right is not None)
     for mount in mounts:

@@ -39,10 +39,24 @@ async def authenticate(connection: HTTPConnection) -> Caller:
     if known is not None:
         return cast("Caller", known)
 
+    try:
+        key = _key_of(connection)
+    except NotAuthenticated:
+        strangers_must_wait(connection)
+        raise
+    caller = await authenticate_key(connection, key)
+    connection.scope[CALLER] = caller
+    return caller
+
+
+async def authenticate_key(connection: HTTPConnection, key: str) -> Caller:
+    """Return who has a key that a connection has brought.
+
+    Raises NotAuthenticated, NotAllowed, TooManyRequests, and NotFound for a project.
+    """
     state = state_of(connection)
     wanted = connection.headers.get(PROJECT_HEADER)
     try:
-        key = _key_of(connection)
         caller = state.tenants.recall(key, wanted)
         if caller is None:
             caller = await run_in_threadpool(state.tenants.look_up, key, wanted)
@@ -56,7 +70,6 @@ def admitted(connection: HTTPConnection, caller: Caller) -> Caller:
     """Let a caller in, unless they ask too often. Raises TooManyRequests."""
     state = state_of(connection)
     _must_wait(state.buckets.take(caller.identity.key_id or caller.name))
-    connection.scope[CALLER] = caller
     return caller
 
 

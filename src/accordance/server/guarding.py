@@ -14,6 +14,7 @@ from accordance.domain.access import Right
 from accordance.errors import AccordanceError, NotAllowed, NotAuthenticated
 from accordance.server import access_tokens
 from accordance.server.authentication import (
+    CALLER,
     PROJECT_HEADER,
     admitted,
     authenticate,
@@ -77,7 +78,8 @@ class Guarded:
         except NotAuthenticated:
             strangers_must_wait(connection)
             raise
-        return admitted(connection, caller)
+        connection.scope[CALLER] = admitted(connection, caller)
+        return caller
 
 
 def must_be_own_page(connection: HTTPConnection) -> None:

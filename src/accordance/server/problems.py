@@ -18,6 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from accordance.errors import AccordanceError, Category
@@ -101,8 +102,12 @@ OWN_STATUSES: Final[Mapping[str, int]] = MappingProxyType(
     {
         "invalid-request": HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid-settings": HTTPStatus.SERVICE_UNAVAILABLE,
+        "ledger-address": HTTPStatus.SERVICE_UNAVAILABLE,
+        "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
         "ledger-damaged": HTTPStatus.INTERNAL_SERVER_ERROR,
         "ledger-denied": HTTPStatus.SERVICE_UNAVAILABLE,
+        "ledger-missing": HTTPStatus.SERVICE_UNAVAILABLE,
+        "ledger-unreachable": HTTPStatus.SERVICE_UNAVAILABLE,
         "message-too-large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "method-not-allowed": HTTPStatus.METHOD_NOT_ALLOWED,
         "not-authenticated": HTTPStatus.UNAUTHORIZED,
@@ -114,7 +119,11 @@ OWN_STATUSES: Final[Mapping[str, int]] = MappingProxyType(
         "unsupported-media-type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     }
 )
-"""Codes whose status is not that of their category."""
+"""Codes whose status is not that of their category.
+
+A ledger that cannot be used is no fault of the request, whatever it is to a person who
+has named it: the same request may be sent again.
+"""
 
 _RETRY_SECONDS: Final = "2"
 
@@ -224,6 +233,8 @@ def problem_for(error: Exception, request: Request) -> Response:
         return _invalid(error)
     if isinstance(error, HTTPException):
         return _http_problem(error, request)
+    if isinstance(error, ClientDisconnect):  # the answer is for the log of a proxy
+        return problem(InvalidRequest("the client left before its request was whole"))
     log.error("a fault of the server", exc_info=error)
     return problem(ServerFault("the server has met a fault of its own; see its log"))
 

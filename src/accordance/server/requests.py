@@ -138,3 +138,9 @@ class WebhookWanted(Body):
 
     url: Annotated[str, Field(min_length=8, max_length=2000)]
     kinds: Annotated[list[str], Field(max_length=20)] = []
+
+
+class SessionWanted(Body):
+    """A key, for a session of a browser."""
+
+    key: Annotated[str, Field(min_length=1, max_length=200)]

@@ -136,6 +136,9 @@ async def _repeatable(request: Request, key: str, handle: Handler) -> Response:
         await run_in_threadpool(kept_replies.forget, caller.project, name, key)
         raise
     await body.read_all()
+    if body.is_cut:  # of a part of a request, which may come again whole
+        await run_in_threadpool(kept_replies.forget, caller.project, name, key)
+        return response
     await run_in_threadpool(_keep, caller, name, key, body.digest(), response)
     return response
 
@@ -149,6 +152,7 @@ class _Fingerprint:
         start = f"{request.method} {url.path}?{url.query}\n"
         self._hash = hashlib.sha256(start.encode())
         self._is_read = False
+        self.is_cut = False  # the client left before the body was whole
 
     async def receive(self) -> Message:
         """Pass a part of the body on."""
@@ -157,6 +161,7 @@ class _Fingerprint:
             self._hash.update(message.get("body", b""))
             self._is_read = not message.get("more_body", False)
         else:
+            self.is_cut = not self._is_read
             self._is_read = True
         return message
 

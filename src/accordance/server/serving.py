@@ -6,6 +6,8 @@ import contextlib
 import ipaddress
 import logging
 import socket
+import threading
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +54,7 @@ class ServeOptions:
     insists: bool = False  # on listening for others without TLS
     runs: bool = False  # carries plans out in this process
     has_token: bool = True  # prints a one-off token
+    opens: bool = False  # the dashboard in a browser, once it can answer
     mounts: tuple[Mount, ...] = field(default=())
 
 
@@ -71,11 +74,13 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         port = settings.port if options.port is None else options.port
         listening = stack.enter_context(contextlib.closing(bound_socket(host, port)))
         state = make_state(tenants, is_secure=_is_secure(settings))
-        server = uvicorn.Server(uvicorn_config(state, root, options.mounts))
+        server = _Server(uvicorn_config(state, root, options.mounts))
         if options.runs:
             for tenant in tenants.by_name.values():
                 state.runs.work_on(tenant.project)
-        _announce(tell, host, listening, settings, tenants)
+        dashboard = _announce(tell, host, listening, settings, tenants)
+        if options.opens:
+            server.on_start = lambda: _open_in_browser(dashboard)
         try:
             server.run(sockets=[listening])
         finally:
@@ -151,6 +156,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(_BACKLOG)  # the address is printed next: it may be used
     except OSError as error:
         listening.close()
         raise AddressTaken(
@@ -190,10 +196,33 @@ def _announce(
     listening: socket.socket,
     settings: ServerSettings,
     tenants: Tenants,
-) -> None:
+) -> str:
     scheme = "https" if settings.certificate else "http"
     shown_host = f"[{host}]" if ":" in host else host
     port = listening.getsockname()[1]
-    tell(f"{', '.join(tenants.by_name)}: {scheme}://{shown_host}:{port}/v1")
+    base = f"{scheme}://{shown_host}:{port}"
+    tell(f"{', '.join(tenants.by_name)}: {base}/v1")
     if tenants.one_off is not None:
         tell(f"key for this run: {tenants.one_off.key}")
+    key = f"#key={tenants.one_off.key}" if tenants.one_off is not None else ""
+    dashboard = f"{base}/{key}"  # what follows the # stays in the browser
+    tell(f"dashboard: {dashboard}")
+    return dashboard
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    on_start: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        if self.on_start is not None and not self.should_exit:
+            self.on_start()
+
+
+def _open_in_browser(address: str) -> None:
+    """Open the dashboard; a browser in the terminal does not hold the server up."""
+    opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
+    opening.start()

@@ -111,6 +111,14 @@ def revoke_key(project: Project, key_id: str, *, by: str) -> KeyView:
     return _view(revoked)
 
 
+def end_session(project: Project, key_id: str, *, by: str) -> None:
+    """End the session of a person who logs out; any other key is left as it is."""
+    keys = _keys(project)
+    record = keys.find(key_id)
+    if record is not None and record.kind == "session":
+        keys.revoke(key_id, by=by)
+
+
 def identify(project: Project, key: str) -> Identity | None:
     """Return who has a key; None if no key of this project is like that.
 

@@ -17,7 +17,7 @@ from accordance.server.routing import Route
 from accordance.server.showing import shown
 from accordance.server.state import state_of
 from accordance.service import metrics
-from accordance.service.views.keys import CallerView
+from accordance.service.views.keys import CallerView, caller_view
 from accordance.service.views.server import LifeView, MetaView, ReadyView
 
 router = APIRouter(tags=["server"], route_class=Route, responses=documented())
@@ -71,15 +71,7 @@ async def meta(request: Request, caller: Anyone) -> Response:
 @router.get("/v1/me", response_model=CallerView, responses=_KEYED)
 async def me(request: Request, caller: Anyone) -> Response:
     """Who you are to this server, and what you may do."""
-    identity = caller.identity
-    view = CallerView(
-        name=identity.name,
-        role=identity.role.value,
-        rights=tuple(sorted(right.value for right in identity.rights)),
-        tasks=identity.tasks,
-        contracts=identity.contracts,
-        project=caller.tenant.name,
-    )
+    view = caller_view(caller.identity, caller.tenant.name)
     return shown(request, view)
 
 

@@ -12,14 +12,18 @@ from accordance.server.authentication import (
     CSRF_COOKIE,
     SESSION_COOKIE,
     Anyone,
+    authenticate_key,
     csrf_token,
 )
 from accordance.server.login import SECONDS_TO_LOG_IN, attempt_in
 from accordance.server.problems import documented
+from accordance.server.requests import SessionWanted
 from accordance.server.routing import Route
+from accordance.server.showing import shown
 from accordance.server.state import ServerState, provider_of, state_of
 from accordance.service import keys
 from accordance.service.keys import KeyRequest
+from accordance.service.views.keys import CallerView, LoginWaysView, caller_view
 
 router = APIRouter(
     prefix="/auth",
@@ -103,13 +107,31 @@ def _set_session(
     )
 
 
+@router.get("/ways", response_model=LoginWaysView)
+def ways_in(request: Request) -> Response:
+    """Tell how people can log in here."""
+    issuer = state_of(request).settings.login.issuer
+    return shown(request, LoginWaysView(key=True, provider=bool(issuer)))
+
+
+@router.post("/session", responses=documented(415, 413), response_model=CallerView)
+async def begin_session(request: Request, wanted: SessionWanted) -> Response:
+    """Begin a session of a browser with a key; it ends with the key."""
+    state = state_of(request)
+    caller = await authenticate_key(request, wanted.key)
+    response = shown(request, caller_view(caller.identity, caller.tenant.name))
+    seconds = state.settings.login.hours * 3600
+    _set_session(response, wanted.key, seconds, is_secure=state.is_secure)
+    return response
+
+
 @router.post("/logout", status_code=204, response_class=Response)
 def logout(request: Request, caller: Anyone) -> Response:
     """End the session of a browser; a key is left as it is."""
     state = state_of(request)
     session = request.cookies.get(SESSION_COOKIE)
     if session is not None and caller.identity.key_id is not None:
-        keys.revoke_key(caller.project, caller.identity.key_id, by=caller.name)
+        keys.end_session(caller.project, caller.identity.key_id, by=caller.name)
         state.tenants.forget(session)
     response = Response(status_code=HTTPStatus.NO_CONTENT)
     response.delete_cookie(SESSION_COOKIE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accordance.domain.access import Identity
 from accordance.service.views.base import View
 
 
@@ -42,3 +43,22 @@ class CallerView(View):
     tasks: tuple[str, ...]
     contracts: tuple[str, ...]
     project: str
+
+
+class LoginWaysView(View):
+    """How people log in to a server."""
+
+    key: bool
+    provider: bool  # of OpenID Connect
+
+
+def caller_view(identity: Identity, project: str) -> CallerView:
+    """Show who asks."""
+    return CallerView(
+        name=identity.name,
+        role=identity.role.value,
+        rights=tuple(sorted(right.value for right in identity.rights)),
+        tasks=identity.tasks,
+        contracts=identity.contracts,
+        project=project,
+    )
