@@ -22,6 +22,7 @@ from accordance.cli.main import run
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
 from accordance.executors.tool_server import make_server, serve
+from accordance.mcp.arguments import BadArguments
 from accordance.mcp.serving import desk_for
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
@@ -191,7 +192,7 @@ def test_the_tools_can_be_listed(home: Path) -> None:
     takes = {tool["name"]: tool["takes"] for tool in told.json}
     assert {
         name: one["required"] for name, one in takes.items() if "required" in one
-    } == {"ask_human": ["question"]}
+    } == {"check": ["message"], "ask_human": ["question"]}
 
 
 def test_without_the_extra_one_line_says_which(
@@ -547,7 +548,7 @@ def test_a_person_is_asked(home: Path) -> None:
     with pytest.raises(Conflict, match="took up with next_task"):
         one("ask_human", question="Which currency?")
     one("next_task")
-    with pytest.raises(Conflict, match="needs a question"):
+    with pytest.raises(BadArguments, match="needs a question"):
         one("ask_human", question=" ")
     asked = one("ask_human", question="Which currency?")
     assert (asked["state"], asked["waiting"], asked["outcome"]) == (
