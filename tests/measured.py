@@ -3,7 +3,9 @@
 Before Python 3.12 a process that is watched takes about twice the time, whatever it
 runs. A test that is not watched can only lower the figures, so the gates stay honest.
 
-A test is watched unless it is marked `unmeasured`, and so is every process it starts.
+A test is watched, and every process it starts, unless it is marked `unmeasured`, lies in
+a folder of `UNMEASURED`, is the same test as another but for PostgreSQL, or is not the
+first case of a table of commands.
 """
 
 from __future__ import annotations
@@ -18,6 +20,10 @@ import pytest
 from coverage import Coverage
 
 MARKER = "unmeasured"
+UNMEASURED = ("tests/deploy/", "tests/hostile/")
+"""Folders whose tests judge what other tests measure, by other means."""
+FIRST_CASES = ("tests/acceptance/",)
+"""Folders of which the first case of each table is enough."""
 FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
 """The variable that makes coverage watch a process; without it none does."""
 BY_TEST = "COVERAGE_BY_TEST"
@@ -77,22 +83,41 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     """Making the list of tests shows nothing but imports, and these come first."""
     coverage = Coverage.current()
     if coverage is not None and FOR_PROCESSES in os.environ:
+        watch = Watch(coverage, os.environ[FOR_PROCESSES])
+        watch.turn(on=_watches_imports())
         if not _only_hands_out(session.config):
             import_everything()
         # Modules that were imported before it is turned on again were watched then.
         coverage._warn_preimported_source = False
-        _watches.append(Watch(coverage, os.environ[FOR_PROCESSES]))
-        _watches[-1].turn(on=False)
+        watch.turn(on=False)
+        _watches.append(watch)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Watch a test, with its set-up and its end, or do not."""
-    is_wanted = item.get_closest_marker(MARKER) is None or BY_TEST in os.environ
+    is_wanted = is_measured(item) or BY_TEST in os.environ
     for watch in _watches:
         watch.turn(is_wanted)
     return (yield)
+
+
+def is_measured(item: pytest.Item) -> bool:
+    """Whether a gate needs what a test shows to coverage."""
+    if item.get_closest_marker(MARKER) or item.nodeid.startswith(UNMEASURED):
+        return False
+    case = getattr(item, "callspec", None)
+    if case is None:
+        return True
+    if item.nodeid.startswith(FIRST_CASES):
+        return not any(case.indices.values())
+    return "postgresql" not in case.id
+
+
+def _watches_imports() -> bool:
+    """Whether this process is the one that does: the first worker, or the only process."""
+    return os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
 
 
 def _only_hands_out(config: pytest.Config) -> bool:

@@ -23,6 +23,9 @@ READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_")
 """Variables that the interpreter reads when it starts: a command with its own needs an interpreter of its own."""
 
 
+COMMAND_LINE = "accordance.cli.main"
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a command did."""
@@ -61,6 +64,14 @@ def accordance(
     return _standby().run(words, stdin, cwd or Path.cwd(), environment)
 
 
+def run_module(name: str, *words: str | Path | int) -> str:
+    """Run a module of the tests in a process of its own, which may fork: it has one thread."""
+    texts = [str(word) for word in words]
+    done = _standby().run(texts, b"", ROOT, dict(os.environ), module=name)
+    assert done.code == 0, done.err[-3000:]
+    return done.out
+
+
 def interruptible() -> dict[str, str]:
     """An environment for a process that gets a signal: coverage is left out.
 
@@ -79,7 +90,7 @@ def path_with_accordance() -> str:
 
 CALL = """\
 import json, os, socket, sys
-request = {"words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
+request = {"module": "accordance.cli.main", "words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect(%r)
     socket.send_fds(connection, [json.dumps(request).encode() + b"\\n"], [0, 1, 2])
@@ -113,10 +124,20 @@ class Standby:
         program.chmod(0o755)
 
     def run(
-        self, words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]
+        self,
+        words: list[str],
+        stdin: bytes,
+        folder: Path,
+        environment: dict[str, str],
+        module: str = COMMAND_LINE,
     ) -> Ran:
         """One command, from its start to its end."""
-        asked = {"words": words, "folder": str(folder), "environment": environment}
+        asked = {
+            "module": module,
+            "words": words,
+            "folder": str(folder),
+            "environment": environment,
+        }
         request = json.dumps(asked).encode() + b"\n"
         with (
             tempfile.TemporaryFile() as given,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -17,11 +18,15 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.measured import BY_TEST, FOR_PROCESSES, import_everything
 
+IMPORTED_LATE = ("genai_prices.data", "pydantic_ai.models.openai")
+"""What commands import when they first ask a model: 0.8 s of each that does."""
 REQUEST_PART = 256 * 1024
 """Bytes that are read at once; a request ends with a line feed."""
 
@@ -48,10 +53,12 @@ def main(address: str) -> None:
 
 
 def _prepare() -> None:
-    import_everything()
-    _build_models()
-    _make_a_ledger()
-    _write_coverage_of_the_imports()
+    with _unwatched():
+        import_everything()
+        for name in IMPORTED_LATE:
+            importlib.import_module(name)
+        _build_models()
+        _make_a_ledger()
     gc.freeze()
 
 
@@ -75,14 +82,21 @@ def _make_a_ledger() -> None:
         open_ledger(Path(folder, "ledger.db")).close()
 
 
-def _write_coverage_of_the_imports() -> None:
-    """Otherwise every command inherits it and writes it again: 0.2 s for each."""
+@contextlib.contextmanager
+def _unwatched() -> Iterator[None]:
+    """Without coverage: the first worker of the tests watches the same imports.
+
+    Every command would inherit what was seen and write it again, 0.2 s for each.
+    """
     measured = sys.modules.get("coverage")
     current = measured.Coverage.current() if measured else None
-    if current is not None:
-        current.stop()
-        current.save()
-        current.start()
+    if current is None:
+        yield
+        return
+    current.stop()
+    yield
+    current._warn_preimported_source = False
+    current.start()
 
 
 def _wake_when_a_command_ends() -> socket.socket:
@@ -131,7 +145,7 @@ def _say(connection: socket.socket, number: int) -> None:
 
 
 def _become(request: dict[str, Any], streams: list[int]) -> NoReturn:
-    """Be the command line, as if the interpreter had just been started with these words."""
+    """Be a module, as if the interpreter had just been started with it and these words."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -142,12 +156,14 @@ def _become(request: dict[str, Any], streams: list[int]) -> NoReturn:
     time.tzset()
     tempfile.tempdir = None
     _tell_coverage(request["environment"])
-    from accordance.cli.main import main as command_line
-
+    module = importlib.import_module(request["module"])
     try:
-        command_line(request["words"])
+        module.main(request["words"])
     except SystemExit as end:
         _end(end.code)
+    except Exception:  # noqa: BLE001 - what an interpreter does with it
+        traceback.print_exc()
+        _end(1)
     _end(0)
 
 

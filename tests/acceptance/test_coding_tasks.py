@@ -469,7 +469,7 @@ def test_evidence_that_was_touched_is_seen(project: CodingProject) -> None:
     facts.write_bytes(whole)
     manifest = project.bundle() / "manifest.json"
     manifest.write_bytes(manifest.read_bytes() + b"\n")
-    assert "is not the one that was judged" in project("verify").out
+    assert "is not that of the judgement" in project("verify").out
     shutil.rmtree(project.bundle())
     gone = project("verify")
     assert (gone.code, "is not there" in gone.out) == (1, True)

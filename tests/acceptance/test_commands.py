@@ -42,7 +42,9 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
         "accordance.rendering.plots",
         "accordance.work.assignment",
         "accordance.workspace",
+        "accordance.telemetry.exporting",
         "alembic",
+        "opentelemetry",
         "rich",
         "sqlalchemy.dialects.postgresql",
         "sqlalchemy.orm",
@@ -77,6 +79,8 @@ def test_checking_a_message_loads_little() -> None:
         "accordance.contracts.context_file",
         "accordance.contracts.tolerant",
         "accordance.domain",
+        "accordance.telemetry",
+        "opentelemetry",
         "rich",
         "sqlalchemy",
     )

@@ -256,7 +256,7 @@ def test_what_would_be_prepared_is_explained(checkout: Checkout) -> None:
     assert told.code == 0
     assert told.out.splitlines() == [
         "tests:  not named yet",
-        "python: the prepared one",
+        "python: the prepared interpreter",
         "- pip: needed by requirements.txt, pyproject.toml",
         "  $ pip install -r requirements.txt -e .",
         "  $ pip install --no-deps -e .",

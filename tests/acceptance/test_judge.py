@@ -300,7 +300,7 @@ def test_what_cannot_be_rendered(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--format", "yaml"), "'yaml' is not one of text, markdown"),
+        (("--format", "yaml"), "'yaml' is not among text, markdown"),
         (("--format", "junit="), "names no file"),
         (("--format", "junit", "--json"), "junit must be alone on standard output"),
         (("--format=junit=x", "--format=sarif=x"), "two formats would be written to x"),
@@ -463,7 +463,7 @@ BAD = [
     pytest.param(bad_settings("[judge]\nseconds = 0"), 2, "whole number from 1, got 0", id="settings: no time"),
     pytest.param(bad_settings("[judge]\ncarry = 1"), 2, "[judge] carry is a list of texts", id="settings: no list"),
     pytest.param(bad_settings("[judge]\nenvironment = 1"), 2, "is a table", id="settings: environment"),
-    pytest.param(bad_settings("[judge]\nisolation = 1"), 2, "isolation is one of", id="settings: isolation"),
+    pytest.param(bad_settings("[judge]\nisolation = 1"), 2, "isolation must be", id="settings: isolation"),
     pytest.param(bad_settings("[tiers]\nmine = 0"), 2, "whole number from 1, got 0", id="settings: tier"),
     pytest.param(bad_settings("[roles.engineer]\nfly = true"), 2, "no key 'fly'", id="settings: role"),
     pytest.param(judged_before, 6, "attempt 1 was judged before", id="judged before"),
@@ -655,7 +655,7 @@ def test_attestation(checkout: Checkout) -> None:
     log.write_text(log.read_text("utf-8") + "nothing to see\n", "utf-8")
     _write_manifest_anew(checkout.bundle)
     tampered = accordance("verify", checkout.bundle, "--key", public)
-    assert (tampered.code, "is not the one that was signed" in tampered.out) == (
+    assert (tampered.code, "is not what was signed" in tampered.out) == (
         1,
         True,
     )
@@ -879,7 +879,7 @@ def test_the_library_call(checkout: Checkout) -> None:
     )
     with pytest.raises(Conflict, match="attempt 1 was judged before"):
         judge(checkout.task, repo=checkout.work, base=begun)
-    with pytest.raises(InvalidSettings, match="isolation is one of"):
+    with pytest.raises(InvalidSettings, match="isolation must be"):
         judge(
             checkout.task, repo=checkout.work, base=begun, attempt=2, isolation="hope"
         )

@@ -416,7 +416,7 @@ def test_whoever_has_lost_the_task_is_refused(
     late = project("task", "submit", project.home / "late.json", "--attempt", "1")
     assert (late.code, late.err) == (
         6,
-        f"accordance: attempt 1 of task {FIRST} is over; the current one is 2\n",
+        f"accordance: attempt 1 of task {FIRST} is over; the current attempt is 2\n",
     )
     mend(theirs)
     assert project.submit(theirs).json["outcome"] == "DONE"

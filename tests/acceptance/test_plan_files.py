@@ -145,7 +145,7 @@ def test_linting_a_file_and_a_plan_of_the_ledger(tmp_path: Path) -> None:
     ran = accordance("plan", "lint", "plan.yaml", cwd=tmp_path)
     assert ran.code == 1
     assert ran.out.splitlines()[0] == (
-        'error    line 3: Collect: nobody reviews it: no route of kind "review" fits'
+        'error    line 3: Collect: it has no reviewer: no route of kind "review" fits'
     )
     accordance("plan", "import", "plan.yaml", cwd=tmp_path)
     stored = accordance("plan", "lint", "--json", cwd=tmp_path)

@@ -180,7 +180,7 @@ def test_no_ledger_and_no_plan(tmp_path: Path) -> None:
     ran = accordance("run", cwd=tmp_path)
     assert (ran.code, ran.err) == (
         5,
-        "accordance: there is no plan yet (`accordance plan import FILE` brings one)\n",
+        "accordance: there is no plan yet (`accordance plan import FILE` brings a plan)\n",
     )
 
 

@@ -78,7 +78,7 @@ def events_of(home: Path) -> list[str]:
         pytest.param(["plan", "import", "indent.yaml"], 1, "indent.yaml:4: the indentation does not fit the lines above; align the keys of a task in the same column, with spaces", id="a short plan with a wrong indent"),
         pytest.param(["plan", "import", "key.yaml"], 1, "key.yaml:4: a task has no key 'neds'; did you mean needs or read?", id="an unknown key"),
         pytest.param(["plan", "import", "cycle.yaml"], 1, "cycle.yaml:4: tasks wait for each other: 'A' needs 'B' needs 'A'; remove one of these needs", id="a cycle"),
-        pytest.param(["plan", "import", "twice.yaml"], 1, "twice.yaml:4: two tasks are titled 'A' (lines 3 and 4); give one of them an id", id="two tasks of one title"),
+        pytest.param(["plan", "import", "twice.yaml"], 1, "twice.yaml:4: two tasks are titled 'A' (lines 3 and 4); give either of them an id", id="two tasks of one title"),
         pytest.param(["plan", "amend", "Spring", "orphan.yaml", "--yes"], 1, "task spring.collect is IN_PROGRESS and cannot be removed; wait until it ends, or keep spring.collect and cancel it", id="an amendment that would orphan running work"),
         pytest.param(["inbox", "answer", "1", "approve"], 6, "question 1 was answered by ann", id="an answer to a question already answered"),
     ],

@@ -95,7 +95,7 @@ def test_a_message_may_lie_in_a_file(tmp_path: Path) -> None:
             "no-such-program",
             Fault.NOT_INSTALLED,
             "DEPENDENCY_MISSING",
-            "the program was not found",
+            "the program is not installed",
         ),
         ("true", Fault.SILENT, "EXECUTOR_ERROR", "without a message"),
         (

@@ -251,7 +251,7 @@ def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
     late = one("submit", message=message("first", "stale"))
     assert (late["status"], late["why"]) == (
         "refused",
-        "attempt 1 of task first is over; the current one is 2",
+        "attempt 1 of task first is over; the current attempt is 2",
     )
     assert two("next_task")["attempt"] == 2
     for said in ({}, {"attempt": 2}):  # nor by naming somebody else's attempt

@@ -42,17 +42,18 @@ def work(place: str, folder: Path, point: str) -> None:
     os._exit(0)
 
 
-def main(place: str, folder: Path, point: str, times: int, version: str) -> None:
+def main(words: list[str]) -> None:
     """Let so many workers die, one after the other."""
+    place, folder, point, times, *named = words
+    version = named[0] if named else VERSION
     for module in (attempt_queue, reconciling, workers):
         module.VERSION = version  # type: ignore[attr-defined]
-    for _ in range(times):
+    for _ in range(int(times)):
         pid = os.fork()
         if not pid:
-            work(place, folder, point)
+            work(place, Path(folder), point)
         assert os.WIFSIGNALED(os.waitpid(pid, 0)[1]) is (point != "never")
 
 
 if __name__ == "__main__":
-    place, folder, point, times, *version = sys.argv[1:]
-    main(place, Path(folder), point, int(times), version[0] if version else VERSION)
+    main(sys.argv[1:])

@@ -190,10 +190,10 @@ def held(on: Stage) -> dict[str, int]:
     }
 
 
-def main(
-    place: str, folder: Path, kills: int, workers: int, seed: int, tasks: int
-) -> None:
+def main(words: list[str]) -> None:
     """Kill so many, then let the rest be finished, and look at what is there."""
+    place, folder = words[0], Path(words[1])
+    kills, workers, seed, tasks = (int(word) for word in words[2:6])
     server = OwnServer() if place == "restart" else None
     if server is not None:
         place = server.start()
@@ -229,4 +229,4 @@ def main(
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), *(int(word) for word in sys.argv[3:7]))
+    main(sys.argv[1:])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,22 +17,16 @@ from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.slots import Bound
 from accordance.work.run_log import LEFT_ALONE
 from accordance.work.taking import NoTaskReason
-from tests.acceptance.cli import ROOT
-from tests.limits import LIMIT
+from tests.acceptance.cli import run_module
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said
 
+pytestmark = pytest.mark.unmeasured  # a process that is killed writes no figures
+
+HERE = "tests.runtime"
+TASKS = 60
+"""As many as keep the workers busy while they are killed."""
 ONE = plan([node("root", "GOAL"), node("a")], [edge("root", "a")])
-
-
-def run_module(name: str, *words: str | Path | int) -> str:
-    """Run a module of these tests in a process of its own. The time limit only keeps it from hanging the tests."""
-    command = [sys.executable, "-m", f"tests.runtime.{name}", *map(str, words)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
-    )
-    assert not done.returncode, done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -57,9 +49,9 @@ def test_workers_that_are_killed_again_and_again(
     places = {"sqlite": str(tmp_path / "ledger.db"), "restart": "restart"}
     place = places.get(database) or request.getfixturevalue("postgresql_url")
     found: dict[str, Any] = json.loads(
-        run_module("killed_workers", place, tmp_path, kills, workers, 11, 60)
+        run_module(f"{HERE}.killed_workers", place, tmp_path, kills, workers, 11, TASKS)
     )
-    assert (found["killed"], found["tasks"]) == (kills, 60)
+    assert (found["killed"], found["tasks"]) == (kills, TASKS)
     assert found["again"] >= found["cut_off"]
     assert found["restarts"] == (database == "restart")
 
@@ -72,9 +64,9 @@ def runs(folder: Path) -> list[str]:
 def test_what_was_kept_is_not_paid_for_again(on: Stage, tmp_path: Path) -> None:
     """Killed after the executor has answered and before that was judged: the answer is judged by the next process."""
     on.brings(ONE)
-    run_module("dying", on.place, tmp_path, "kept", 1)
+    run_module(f"{HERE}.dying", on.place, tmp_path, "kept", 1)
     assert (runs(tmp_path), on.states()["a"]) == (["a action 1"], "IN_PROGRESS")
-    run_module("dying", on.place, tmp_path, "never", 1)
+    run_module(f"{HERE}.dying", on.place, tmp_path, "never", 1)
     assert runs(tmp_path) == ["a action 1", "a review 1"]
     assert on.accepted() == {"a": ["ACTION", "REVIEW"]}
     assert on.holds()
@@ -85,7 +77,7 @@ def test_what_was_cut_off_is_run_again_in_the_same_attempt(
 ) -> None:
     """Killed while the executor ran: nothing of it was kept."""
     on.brings(ONE)
-    run_module("dying", on.place, tmp_path, "run", 2)
+    run_module(f"{HERE}.dying", on.place, tmp_path, "run", 2)
     assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert runs(tmp_path) == ["a action 1"] * 2
     assert on.task("a").progress.standing.counters.attempts == 1
@@ -95,7 +87,7 @@ def test_what_was_cut_off_is_run_again_in_the_same_attempt(
 def test_a_task_that_kills_every_worker_is_given_up(on: Stage, tmp_path: Path) -> None:
     """After six of them its attempt has failed, and says why; the plan goes on."""
     on.brings(lanes(1))
-    run_module("dying", on.place, tmp_path, "run", 6)
+    run_module(f"{HERE}.dying", on.place, tmp_path, "run", 6)
     assert on.runner().until_it_rests() is NoTaskReason.FINISHED
     assert runs(tmp_path) == ["n0000 action 1"] * 6
     assert on.verdicts("n0000") == [("RETRY", "EXECUTOR_ERROR"), ("DONE", "APPROVE")]
@@ -105,7 +97,7 @@ def test_a_task_that_kills_every_worker_is_given_up(on: Stage, tmp_path: Path) -
 def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -> None:
     """Whoever cannot go on with them says so, and does not wait for ever; a worker of that version goes on."""
     on.brings(ONE)
-    run_module("dying", on.place, tmp_path, "run", 1, "0")
+    run_module(f"{HERE}.dying", on.place, tmp_path, "run", 1, "0")
     assert on.runner().until_it_rests() is NoTaskReason.BUSY
     assert [text.split(";")[0] for text in on.told] == [
         "a: was begun by engine version 0, this is version 2"
@@ -120,7 +112,7 @@ def test_attempts_of_another_version_are_left_alone(on: Stage, tmp_path: Path) -
         {"attempt": 1, "version": "0", "here": "2"}
     ]  # once, however often it is seen
     assert on.holds()
-    run_module("dying", on.place, tmp_path, "never", 1, "0")
+    run_module(f"{HERE}.dying", on.place, tmp_path, "never", 1, "0")
     assert on.states()["a"] == "DONE"
     assert on.holds()
 

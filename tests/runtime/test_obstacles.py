@@ -95,7 +95,7 @@ CASES = {
     "a program that is installed later": Case(
         OutsideCause(Fault.NOT_INSTALLED, "made-up-tool"),
         COMMAND.format("made-up-tool"),
-        "made-up-tool was not found",
+        "made-up-tool is not installed",
         _install,
     ),
     "an agent that is installed later": Case(

@@ -115,6 +115,10 @@ def test_every_table_can_be_said(tmp_path: Path) -> None:
         inline_bytes = 65536
         [server]
         port = 8080
+        [telemetry]
+        service = "worker"
+        [logging]
+        format = "json"
         [research]
         agents = "agents.toml"
         [roles.engineer]
@@ -149,6 +153,10 @@ def test_every_key_is_explained() -> None:
     assert all(table.__doc__ for table in _tables_in(Settings))
 
 
+def _is_table(annotation: object) -> typing.TypeGuard[type[SettingTable]]:
+    return isinstance(annotation, type) and issubclass(annotation, SettingTable)
+
+
 def _tables_in(model: type[SettingTable]) -> set[type[SettingTable]]:
     """Every table the model refers to, at any depth."""
     annotations = [field.annotation for field in model.model_fields.values()]
@@ -156,7 +164,7 @@ def _tables_in(model: type[SettingTable]) -> set[type[SettingTable]]:
     while annotations:
         annotation = annotations.pop()
         annotations += typing.get_args(annotation)
-        if isinstance(annotation, type) and issubclass(annotation, SettingTable):
+        if _is_table(annotation):
             inner |= {annotation, *_tables_in(annotation)}
     return inner
 

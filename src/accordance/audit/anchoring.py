@@ -203,9 +203,9 @@ def _compare(
         return  # an event that cannot be read is a finding already
 
     if current_hash is None:
-        findings.missing(f"event {head.seq}, the last one in {when}, is missing")
+        findings.missing(f"event {head.seq}, the last event in {when}, is missing")
     elif current_hash != head.hash:
         findings.broken(
-            f"event {head.seq} is not the one in {when}:"
+            f"event {head.seq} is not that of {when}:"
             " the chain was rewritten since then"
         )

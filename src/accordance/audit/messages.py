@@ -247,7 +247,7 @@ def verify_changes(
 def _is_named(
     message: MessageRecord, event: Payload | None, findings: AuditFindings
 ) -> bool:
-    """Whether the evidence of a change is the one that its event names."""
+    """Whether the evidence of a change is what its event names."""
     label = _label(message)
     if event is None:
         findings.missing(f"{label}: the event that names its evidence is missing")
@@ -256,7 +256,7 @@ def _is_named(
     named = [event.get(key) for key in _EVIDENCE_KEYS]
     stored = [message.case.get(key) for key in _EVIDENCE_KEYS]
     if named != stored:
-        findings.broken(f"{label}: its evidence is not the one its event names")
+        findings.broken(f"{label}: its evidence is not what its event names")
         return False
     return True
 

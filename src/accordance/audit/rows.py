@@ -102,7 +102,7 @@ class Rows:
             self.findings.broken(f"event {entry.seq}: rows were sealed a second time")
 
         notice = (
-            f"rows older than {entry.at[:19]} are as the upgrade found them;"
+            f"rows older than {entry.at[:19]} are as the upgrade read them;"
             " events prove only chain, states and verdicts"
         )
         if notice not in self.findings.notices:

@@ -164,7 +164,7 @@ class Workshop:
 
     @property
     def source(self) -> PlanRepository:
-        """The repository, with its remote, if it has one."""
+        """The repository, with its remote, if any."""
         return PlanRepository(self.repository, self.base, self.cache)
 
     def branch(self, plan_id: str, replaced: tuple[str, ...] = ()) -> Branch:
@@ -251,7 +251,7 @@ class CodingAttempt:
                 discard(place)
 
     def can_be_judged(self, produced: RunOutcome) -> bool:
-        """Whether there is a message, or an agent that left its work without one.
+        """Whether there is a message, or an agent that left its work without any.
 
         An agent that has gone around the gate is judged however its run ended.
         """

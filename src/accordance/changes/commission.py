@@ -24,7 +24,7 @@ _OUT_OF_BOUNDS: Final = frozenset(
         "CONSTITUTION_VIOLATION",
     )
 )
-"""After these the next attempt starts afresh; otherwise where the last one stopped."""
+"""After these the next attempt starts afresh; otherwise where the last attempt stopped."""
 _PATCH: Final = "patch.diff"
 
 

@@ -47,7 +47,7 @@ class AttemptJudge:
 
     @property
     def executor(self) -> str:
-        """The name of the executor; one that the task allows, if it has one."""
+        """The name of the executor, of those that the task allows if it names any."""
         names = names_of(self.choice.executor, self.choice.spec)
         allowed = self.job.asked.task.allowedExecutors or ()
         for name in names:

@@ -1,6 +1,6 @@
 """Handing in a change from a lent clone: whether it may be, its verdict, its effect.
 
-Nobody watches an outside worker. So only the tree itself is taken from the clone: the
+An outside worker is not watched. So only the tree itself is taken from the clone: the
 base, the withheld files and the tree before are made anew, from the commit and the role
 that the ledger has.
 """

@@ -1,7 +1,7 @@
 """Landing a good change that the plan has overtaken, outside of a run.
 
 In a run it is the next attempt at its task. Where an outside worker hands in or reviews
-a change, it lands at once: nobody may come to ask for it again.
+a change, it lands at once: no worker may come to ask for it again.
 """
 
 from __future__ import annotations

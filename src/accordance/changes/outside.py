@@ -53,7 +53,7 @@ def hand_out(
 ) -> HandedOut | NoTaskReason:
     """Take up the next task that can be begun, with its assignment.
 
-    A change comes with its clone. One that cannot be begun waits for a person, as it
+    A change comes with its clone. A change that cannot be begun waits for a person, as it
     does in a run, and the next task is taken up. So it is where a good change only had
     to land.
     """
@@ -102,7 +102,7 @@ def submit(
         raise Conflict(f"task {named} changes no repository, so it takes no patch")
     if raw is None:
         raise Conflict(
-            f"task {named} changes no repository, so it takes a message: hand one in"
+            f"task {named} changes no repository, so it takes a message: hand that in"
         )
     return submit_message(
         ledger, home, raw, task_id=named, attempt=attempt, holder=holder

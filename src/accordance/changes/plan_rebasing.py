@@ -162,7 +162,7 @@ class PlanRebase:
         return base.is_foreign and self._branch.contains(base.now, base.head)
 
     def _new_base(self) -> str:
-        """The commit that the plan lies on after it has taken the new one in.
+        """The commit that the plan lies on after it has taken the new base in.
 
         Commits of others on the plan's own branch become part of the plan: a later
         rebase replays them, too.

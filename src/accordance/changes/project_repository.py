@@ -28,7 +28,7 @@ def repository_of(home: Home) -> PlanRepository:
 
 
 def why_remote_not_usable(home: Home) -> str | None:
-    """Try the remote of a project; return why it cannot be used, if it has one.
+    """Try the remote of a project; return why it cannot be used; empty without a remote.
 
     Nothing is moved there. Raises InvalidSettings.
     """

@@ -1,6 +1,6 @@
 """Remotes that cannot be used, and branches that others have moved.
 
-Nobody has failed where a run ends by one of these: its task waits, and goes on when the
+No executor has failed where a run ends by these faults: its task waits, and goes on when the
 cause is gone.
 """
 
@@ -68,7 +68,7 @@ class RemoteCauses:
         return None
 
     def _must_be_own(self, tx: Transaction, plan_id: str) -> None:
-        """Check that nobody else has moved the branch. Raises ForeignPush."""
+        """Check that the branch was not moved from elsewhere. Raises ForeignPush."""
         branch = self.shop.branch(plan_id, replaced_heads(tx, plan_id))
         head, tip = head_of(tx, plan_id), branch.tip
         if tip is not None and head is not None and not branch.comes_before(tip, head):

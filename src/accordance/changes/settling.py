@@ -329,7 +329,7 @@ def _differences(
     """Where a bundle differs from what the ledger knows."""
     bundle = message.case["bundle"]
     if manifest_of(folder) != message.case["manifest"]:
-        yield f"the manifest of {bundle} is not the one that was judged"
+        yield f"the manifest of {bundle} is not that of the judgement"
 
     for name, content in (("submit.json", raw), ("task.json", task)):
         file = folder / name

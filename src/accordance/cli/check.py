@@ -69,7 +69,7 @@ def command(
     """
     if contract and scope:
         raise click.UsageError(
-            "--contract and --scope name the same thing; give only one of them"
+            "--contract and --scope name the same thing; give either of them, not both"
         )
     name = contract or scope
     if name:

@@ -36,7 +36,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as an HTML page.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what would be done.")
 @isolation_option
-@click.option("--home", type=_FOLDER, help="The project folder.  [default: the nearest one upwards with .accordance or accordance.toml]")  # fmt: skip
+@click.option("--home", type=_FOLDER, help="The project folder.  [default: the nearest folder upwards with .accordance or accordance.toml]")  # fmt: skip
 @json_option
 def command(
     tasks: Path | None,

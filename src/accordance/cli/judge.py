@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command(name="judge")
 @click.option("--task", metavar="FILE|-", type=click.Path(allow_dash=True), help="The task: scc.task.v1.")  # fmt: skip
-@click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent claims: scc.submit.v1.  [default: the submit.json in its evidence folder, else one written from the facts]")  # fmt: skip
+@click.option("--submit", metavar="FILE|-", type=click.Path(allow_dash=True), help="What the agent claims: scc.submit.v1.  [default: the submit.json in its evidence folder, else a submission written from the facts]")  # fmt: skip
 @click.option("--repo", default=".", show_default=True, metavar="DIR", type=click.Path(), help="The tree as the agent left it.")  # fmt: skip
 @click.option("--base", metavar="COMMIT|COPY", help="The full id of the commit the agent started from; without git, an earlier copy of the directory.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", type=click.Path(), help="Instead of --base: the file that `accordance baseline` wrote before the agent started.")  # fmt: skip

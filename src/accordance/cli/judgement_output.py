@@ -59,7 +59,7 @@ def _read_outputs(
     for value in values:
         name, equals, file = value.partition("=")
         if name not in FORMATS:
-            text = f"{name!r} is not one of {', '.join(FORMATS)}."
+            text = f"{name!r} is not among {', '.join(FORMATS)}."
             raise click.BadParameter(text, ctx, param)
         if equals and not file:
             text = f"{value!r} names no file; - is standard output."

@@ -105,7 +105,7 @@ def list_keys(where: Where, as_json: bool) -> int:
         state = "revoked" if key.revoked_at else f"until {key.expires_at or 'revoked'}"
         print_line(f"{key.key_id}  {key.role:<8}  {key.name}  ({state})")
     if not listed.items:
-        print_line("there is no key; `accordance key make NAME` makes one")
+        print_line("there is no key; `accordance key make NAME` makes a key")
     return Exit.OK
 
 

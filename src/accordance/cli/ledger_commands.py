@@ -48,7 +48,7 @@ def ledger_options(command: Callable[..., int]) -> Callable[..., int]:
     home = click.option(
         "--home",
         type=click.Path(file_okay=False, path_type=Path),
-        help="The project folder.  [default: the nearest one upwards with .accordance or accordance.toml]",
+        help="The project folder.  [default: the nearest folder upwards with .accordance or accordance.toml]",
     )
     ledger = click.option(
         "--ledger",

@@ -36,6 +36,10 @@ COMMANDS = {
         "accordance.cli.ci",
         "Judge the pull and merge requests of coding agents.",
     ),
+    "hook": (
+        "accordance.cli.hook",
+        "Let coding agents and git ask for a judgement.",
+    ),
     "eval": ("accordance.cli.eval", "Measure an agent on tasks with hidden tests."),
     "pins": ("accordance.cli.pins", "Show which paths a task may touch."),
     "contract": ("accordance.cli.contract", "List, show and compare contracts."),

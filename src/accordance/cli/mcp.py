@@ -30,7 +30,7 @@ from accordance.cli.stopping import left_at_once
     "--any",
     "any_task",
     is_flag=True,
-    help="Also tasks that are routed to one of accordance's own executors.",
+    help="Also tasks that are routed to accordance's own executors.",
 )
 def command(
     where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool

@@ -14,7 +14,7 @@ from accordance.cli.showing import print_line
 
 if TYPE_CHECKING:
     from accordance.contracts.pins import Explanation
-    from accordance.domain.roles import Role
+    from accordance.domain.roles import AgentRole
     from accordance.domain.scope import PathScope
 
 
@@ -35,7 +35,7 @@ def command() -> None:
 @click.option(
     "--home",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The project folder whose accordance.toml defines the roles.  [default: the nearest one upwards]",
+    help="The project folder whose accordance.toml defines the roles.  [default: the nearest folder upwards with accordance.toml]",
 )
 @json_option
 def explain(paths: tuple[str, ...], task: str, home: Path | None, as_json: bool) -> int:
@@ -69,7 +69,7 @@ def _is_allowed(decision: Explanation) -> bool:
 
 
 def _as_json(
-    decisions: list[Explanation], scope: PathScope, role: Role
+    decisions: list[Explanation], scope: PathScope, role: AgentRole
 ) -> dict[str, object]:
     rows = [
         {**decision._asdict(), "allowed": _is_allowed(decision)}
@@ -83,7 +83,7 @@ def _as_json(
 
 
 def _print_decisions(
-    decisions: list[Explanation], scope: PathScope, role: Role
+    decisions: list[Explanation], scope: PathScope, role: AgentRole
 ) -> None:
     for decision in decisions:
         mark = "✓" if _is_allowed(decision) else "✗"

@@ -79,7 +79,7 @@ def return_(
         print_json(view.to_json())
     else:
         print_line(f"{view.plan_id} is {view.state}")
-        print_line("import a better one with `accordance plan import FILE`")
+        print_line("import a better plan with `accordance plan import FILE`")
     return Exit.OK
 
 

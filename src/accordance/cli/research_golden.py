@@ -27,7 +27,7 @@ from accordance.service.research.golden import (
     GoldenReport,
     GoldenSet,
     NoAnswer,
-    Question,
+    ProgramQuestion,
     answers_of_program,
     as_junit,
     as_text,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     "set_file",
     metavar="FILE",
     type=click.Path(),
-    help="Your own golden set instead of the one that comes with accordance.",
+    help="Your own golden set instead of accordance's.",
 )
 @click.option(
     "--answers",
@@ -115,9 +115,7 @@ def golden(
     """
     sources = (folder is not None, from_ledger, program is not None)
     if sum(sources) != 1:
-        raise click.UsageError(
-            "give one of --answers DIR, --store and --command COMMAND"
-        )
+        raise click.UsageError("give --answers DIR, --store or --command COMMAND")
 
     registry = agents_of(agents_file)
     cases = _cases(set_file, case_ids, registry)
@@ -176,7 +174,7 @@ def _from_program(
     if not words:
         raise Failure("--command: names no program", Exit.USAGE)
 
-    def answer(question: Question) -> GivenAnswer:
+    def answer(question: ProgramQuestion) -> GivenAnswer:
         return ask(words, question.prompt, question.variables, question.seconds)
 
     return answers_of_program(answer, timeout, registry)

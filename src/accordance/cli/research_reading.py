@@ -37,7 +37,7 @@ agents_option: Final = click.option(
     "agents_file",
     metavar="FILE",
     type=click.Path(),
-    help="Your own agents.toml instead of the one that comes with accordance.",
+    help="Your own agents.toml instead of accordance's.",
 )
 request_option: Final = click.option(
     "--request",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from accordance.cli.exits import Exit
 from accordance.cli.showing import print_line
+
+if TYPE_CHECKING:
+    from accordance.service.observing import LogFormat
 
 
 @click.command(name="serve")
@@ -45,6 +49,11 @@ from accordance.cli.showing import print_line
     help="Listen for other machines without TLS. Keys travel in the clear.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["auto", "json", "text"]),
+    help="How logs are written to standard error, instead of `format` of [logging].",
+)
 def command(
     host: str | None,
     port: int | None,
@@ -53,6 +62,7 @@ def command(
     runs: bool,
     no_token: bool,
     insecure: bool,
+    log_format: LogFormat | None,
     opens: bool,
 ) -> int:
     """Serve the HTTP API and the dashboard until Ctrl-C or SIGTERM.
@@ -72,6 +82,7 @@ def command(
         insists=insecure,
         runs=runs,
         has_token=not no_token,
+        log_format=log_format,
         opens=opens,
         mounts=open_doors(_tell),
     )

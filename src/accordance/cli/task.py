@@ -103,7 +103,7 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
     "--any",
     "any_task",
     is_flag=True,
-    help="Also tasks that are routed to one of accordance's own executors.",
+    help="Also tasks that are routed to accordance's own executors.",
 )
 @click.option(
     "--peek", "only_look", is_flag=True, help="Show what is next; take nothing up."

@@ -14,14 +14,16 @@ from accordance.errors import AccordanceError, NotFound
 
 WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "all-archived": "`accordance plan list --filter state:archived` shows them; name one",
+        "all-archived": "`accordance plan list --filter state:archived` shows them; name a plan",
         "attempt-judged": "--attempt N; `accordance render` shows that judgement again",
         "empty-answer": "`accordance inbox show` says what each answer leads to",
         "evidence-gone": "`accordance task show` tells what the ledger knows, `accordance verify` what is missing",
         "goal-waits": "`accordance dlq list`, --give-up",
+        "hook-not-set": "`accordance hook KIND --task FILE`",
+        "hook-without-task": "--task FILE",
         "isolation-turned-off": "--isolation rlimit",
         "ledger-damaged": "`accordance verify` says what does not hold",
-        "ledger-missing": "`accordance plan import` and `accordance research record` make one",
+        "ledger-missing": "`accordance plan import` and `accordance research record` make it",
         "ledger-too-old": "`accordance verify` does that",
         "misspelt-answer": "--text gives it as a text",
         "needs-choice": "--choose",
@@ -30,13 +32,13 @@ WAYS_OUT: Final[Mapping[str, str]] = MappingProxyType(
         "no-evidence": "`accordance task show` and `accordance task log` show what there is",
         "no-executor": "--executor NAME",
         "plan-archived": "`accordance plan archive --undo PLAN`",
-        "no-plan": "`accordance plan import FILE` brings one",
+        "no-plan": "`accordance plan import FILE` brings a plan",
         "no-model": "--model NAME",
         "product-unnamed": "--artifact",
         "task-unnamed": "--task",
         "tasks-wait": "--cascade, --excuse",
         "unfixed-base": "--base ID, or --baseline FILE with what `accordance baseline -o FILE` recorded",
-        "unreadable-anchor": "`accordance anchor -o FILE` writes one",
+        "unreadable-anchor": "`accordance anchor -o FILE` writes an anchor",
         "unsigned-anchor": "`accordance anchor --sign KEY` does that",
     }
 )
@@ -65,7 +67,7 @@ LISTS: Final[Mapping[str, str]] = MappingProxyType(
         "question": "`accordance inbox list` shows them",
     }
 )
-"""By the kind of a name that is unknown and has no similar known one."""
+"""By the kind of a name that is unknown and resembles no known name."""
 
 
 def line_of(error: AccordanceError) -> str:

@@ -25,6 +25,7 @@ from accordance.cli.stopping import leave, stoppable
 from accordance.cli.worker_output import print_fleet, print_worker
 
 if TYPE_CHECKING:
+    from accordance.service.observing import LogFormat
     from accordance.service.views.runs import AttemptView
 
 
@@ -51,6 +52,11 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Touch this file every few seconds, for a probe of the machine's keeper.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["auto", "json", "text"]),
+    help="How logs are written to standard error, instead of `format` of [logging].",
+)
 @isolation_option
 @ledger_options
 @json_option
@@ -63,6 +69,7 @@ def command(
     labels: tuple[str, ...],
     drain_seconds: int | None,
     alive_file: Path | None,
+    log_format: LogFormat | None,
     isolation: str | None,
     as_json: bool,
 ) -> int:
@@ -89,6 +96,7 @@ def command(
         labels=labels,
         drain_seconds=drain_seconds,
         alive_file=alive_file,
+        log_format=log_format,
     )
     listener = _print_json if as_json else _print
     with opened(where) as project, _needs_a_shared_ledger():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_fleet(fleet: FleetView) -> None:
-    """Print the workers, and the queues that nobody serves."""
+    """Print the workers, and the queues without a worker."""
     if not fleet.workers:
         print_line("no worker has a heartbeat here")
     for worker in fleet.workers:

@@ -266,7 +266,7 @@ class AsyncClient:
         )
 
     async def return_plan(self, plan: str, reasons: Sequence[str]) -> PlanView:
-        """Return a plan, so that a better one is imported."""
+        """Return a plan, so that a better plan is imported."""
         path = f"/v1/plans/{segment(plan)}/return"
         return await self._post(PlanView, path, reasons=list(reasons))
 

@@ -267,7 +267,7 @@ class Client:
         return self._post(PlanView, f"/v1/plans/{segment(plan)}/approve", note=note)
 
     def return_plan(self, plan: str, reasons: Sequence[str]) -> PlanView:
-        """Return a plan, so that a better one is imported."""
+        """Return a plan, so that a better plan is imported."""
         path = f"/v1/plans/{segment(plan)}/return"
         return self._post(PlanView, path, reasons=list(reasons))
 

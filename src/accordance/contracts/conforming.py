@@ -198,11 +198,11 @@ def _two_answers(
     if rivals.place:
         other = f"that of {render((rivals.place,))}"
     else:
-        other = "the one beside it"
+        other = "the object beside it"
     violation = Violation(
         code="two_answers",
         path=render((rivals.other,)),
-        expected="one answer in the whole message",
+        expected="a single answer in the whole message",
         actual=f"a second answer, whose {rivals.key} differs from {other}",
     )
     return Rejected(

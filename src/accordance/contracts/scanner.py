@@ -231,7 +231,7 @@ class Scanner:
     def _open(self, frame: _Frame, then: _Expect, at: int) -> None:
         max_depth = self.limits.max_depth
         if len(self._frames) >= max_depth:
-            self._doom("too_deep", at, f"at most {max_depth} levels", "a deeper one")
+            self._doom("too_deep", at, f"at most {max_depth} levels", "a deeper level")
         self._frames.append(frame)
         self._expect = then
 
@@ -325,7 +325,7 @@ class Scanner:
         return at + 1
 
     def _half_a_character(self, half: str, at: int) -> None:
-        actual = f"half of one, {half}"
+        actual = f"half a character, {half}"
         self._doom("lone_surrogate", at, "a whole character", actual, self.path)
 
     def _keep_piece(self, piece: str) -> None:

@@ -92,7 +92,7 @@ class ValueReader:
         """Pass the bracket that opens a container of this depth."""
         if depth > self.limits.max_depth:
             expected = f"at most {self.limits.max_depth} levels"
-            raise self.refuse("too_deep", expected, "a deeper one")
+            raise self.refuse("too_deep", expected, "a deeper level")
         self.at += 1
 
     def closes(self, closing: str, path: Path, *, after_item: bool) -> bool:
@@ -186,7 +186,7 @@ class ValueReader:
             if is_low_half(low):
                 return joined(code, low)
         if is_high_half(code) or is_low_half(code):
-            actual = f"half of one, \\u{code:04x}"
+            actual = f"half a character, \\u{code:04x}"
             raise self.refuse("lone_surrogate", "a whole character", actual, path)
         return chr(code)
 

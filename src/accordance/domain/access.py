@@ -12,7 +12,7 @@ from accordance.errors import NotAllowed
 
 
 class Right(StrEnum):
-    """What somebody may do."""
+    """What a person or a program may do."""
 
     CHECK = "check"  # read contracts, check messages
     READ = "read"  # look at everything in the project
@@ -24,7 +24,7 @@ class Right(StrEnum):
 
 
 class Role(StrEnum):
-    """What somebody is in a project."""
+    """What a person or a program is in a project."""
 
     VIEWER = "viewer"
     AGENT = "agent"

@@ -65,7 +65,7 @@ _AFTER_A_BLOCK: Final = (
         AnswerWord.RETRY, "The task is tried again; its attempts count from 1."
     ),
     AnswerChoice(
-        AnswerWord.TEXT, "The task is tried again, and the next attempt is told this."
+        AnswerWord.TEXT, "The task is tried again, and the next attempt reads this."
     ),
     AnswerChoice(
         AnswerWord.FILE, "The file joins the inputs, and the task is tried again."
@@ -83,7 +83,7 @@ CHOICES: Final[Mapping[QuestionKind, tuple[AnswerChoice, ...]]] = MappingProxyTy
             ),
             AnswerChoice(
                 AnswerWord.TEXT,
-                "The task goes on without the file, and the next attempt is told this.",
+                "The task goes on without the file, and the next attempt reads this.",
             ),
             _APPROVE_PRODUCT,
             _GIVE_UP,
@@ -111,7 +111,7 @@ CHOICES: Final[Mapping[QuestionKind, tuple[AnswerChoice, ...]]] = MappingProxyTy
             AnswerChoice(AnswerWord.APPROVE, "The plan is approved, and may run."),
             AnswerChoice(
                 AnswerWord.TEXT,
-                "The plan is returned for this reason; a better one can be imported.",
+                "The plan is returned for this reason; a better plan can be imported.",
             ),
             AnswerChoice(AnswerWord.GIVE_UP, "The whole plan is cancelled."),
         ),

@@ -61,7 +61,7 @@ def asked_labels(executors: Iterable[Spec], routes: Iterable[Route]) -> frozense
 
 
 def must_be_asked_for(labels: Iterable[str], asked: frozenset[str]) -> None:
-    """Refuse a label that nobody asks for: most likely it is misspelt.
+    """Refuse a label that no task asks for: most likely it is misspelt.
 
     Raises UnknownLabel.
     """

@@ -17,7 +17,7 @@ from accordance.contracts.pins import Pins, normal_path
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.findings import Finding, Gate
-from accordance.domain.roles import Role
+from accordance.domain.roles import AgentRole
 from accordance.domain.scope import PathScope
 from accordance.domain.test_policy import TestPolicy
 from accordance.domain.usage import Budget, Usage
@@ -52,7 +52,7 @@ class Case:
     """
 
     task: TaskInput
-    role: Role
+    role: AgentRole
     scope: PathScope
     submission: Submission
     facts: AttemptFacts
@@ -128,7 +128,7 @@ def chosen_tests(task: TaskInput, claim: Submit | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(claim.tests.commands))
 
 
-def scope_of(task: TaskInput, role: Role) -> PathScope:
+def scope_of(task: TaskInput, role: AgentRole) -> PathScope:
     """Return the effective scope: the task's pins, narrowed by the role's policy."""
     pins = Pins.of(task.pins.allowed_paths, task.pins.forbidden_paths)
     return PathScope(pins, role.write)

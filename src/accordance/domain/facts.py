@@ -462,7 +462,10 @@ WITH_FAILURES_TOLD: Final = 8
 WITH_FAILING_TESTS_AS_THEY_WERE: Final = 9
 """From this version of facts on, a test that failed must pass as the base has it."""
 
-CURRENT_FACTS: Final = WITH_FAILING_TESTS_AS_THEY_WERE
+WITH_AGENT_HOOKS: Final = 10
+"""From this version of facts on, files that steer agents and hooks are told apart."""
+
+CURRENT_FACTS: Final = WITH_AGENT_HOOKS
 
 CACHES: Final = MappingProxyType(
     {

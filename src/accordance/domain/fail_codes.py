@@ -237,6 +237,16 @@ FAIL_CODES: Final[tuple[FailCode, ...]] = (
         "Undo that change, or pin the file by its full path.",
     ),
     FailCode(
+        "HOOKS_CHANGED",
+        "high",
+        "agent",
+        (
+            "A file that decides what agents and hooks do (.claude, .codex, .opencode,"
+            " .pre-commit-config.yaml, ...) was changed without being pinned by name."
+        ),
+        "Undo that change, or pin the file by its full path.",
+    ),
+    FailCode(
         "TESTS_NOT_RUN",
         "high",
         "agent",

@@ -164,6 +164,6 @@ def escalated(
 def is_helpless(fault: Fault) -> bool:
     """Whether another attempt cannot help, and a person has to act first."""
     code = FAULTS[fault].code
-    if fault is Fault.FOREIGN_PUSH:  # the code alone is one that an agent can mend
+    if fault is Fault.FOREIGN_PUSH:  # the code alone is a fault that an agent can mend
         return True
     return code in BLOCKED_BY or code in FAST_TRACKS

@@ -155,7 +155,7 @@ FAULTS: Final[Mapping[Fault, FaultPage]] = MappingProxyType(
         Fault.NO_EXECUTOR: FaultPage(
             "DEPENDENCY_MISSING",
             (
-                "No executor is configured for the task, or no route leads to one; no"
+                "No executor is configured for the task, or no route leads to it; no"
                 " work was started."
             ),
             mend="add an executor or a route to accordance.toml",

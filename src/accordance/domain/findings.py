@@ -70,7 +70,7 @@ def in_order(results: Iterable[Result]) -> tuple[Result, ...]:
     for result in results:
         if result.gate in by_gate:
             raise GateNotRun(
-                f"the gate {result.gate} has two results; it must have one"
+                f"the gate {result.gate} has two results instead of a single one"
             )
         by_gate[result.gate] = result
 

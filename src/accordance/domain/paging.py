@@ -105,7 +105,7 @@ def _parts(token: str) -> list[str | int]:
 def _unreadable() -> InvalidCursor:
     return InvalidCursor(
         "the cursor cannot be read",
-        way_out="use the one that the page before ends with",
+        way_out="use the cursor that the page before ends with",
     )
 
 

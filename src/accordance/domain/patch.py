@@ -82,12 +82,14 @@ def patch_within(text: str, may_be_shown: Callable[[str], bool]) -> str:
 
     A part that cannot be read for certain is left out, too.
     """
-    shown = []
-    for part in _FILE_START.split(text):
-        if not part:
-            continue
-        shown.append(part if _is_within(part, may_be_shown) else _LEFT_OUT)
-    return "".join(shown)
+    return "".join(
+        part if _is_within(part, may_be_shown) else _LEFT_OUT for part in parts_of(text)
+    )
+
+
+def parts_of(text: str) -> list[str]:
+    """Return a patch of git's in parts, each about a file."""
+    return [part for part in _FILE_START.split(text) if part]
 
 
 def _is_within(part: str, may_be_shown: Callable[[str], bool]) -> bool:

@@ -15,7 +15,7 @@ from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.case import scope_of, tests_of
 from accordance.domain.findings import listed
 from accordance.domain.inheritance import path_beyond
-from accordance.domain.roles import ROLES, Role
+from accordance.domain.roles import ROLES, AgentRole
 from accordance.errors import GateNotRun, InvalidPattern, UnknownRole
 
 CODE: Final = "PREFLIGHT_FAILED"
@@ -72,7 +72,7 @@ class Preflight:
 def preflight(
     task: Accepted[TaskInput] | Rejected,
     start: Start,
-    roles: Mapping[str, Role] = ROLES,
+    roles: Mapping[str, AgentRole] = ROLES,
 ) -> Preflight:
     """Return every reason why this task must not start.
 
@@ -121,7 +121,7 @@ def _pins_lie_within_the_parents(
         )
 
 
-def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
+def _files_are_in_scope(task: TaskInput, role: AgentRole) -> Iterator[PreflightFault]:
     """Pins and role allow every file that the task expects to be touched."""
     scope = scope_of(task, role)
     for path in task.files or ():
@@ -130,7 +130,7 @@ def _files_are_in_scope(task: TaskInput, role: Role) -> Iterator[PreflightFault]
             yield PreflightFault("files", str(explanation))
 
 
-def _role_can_write(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
+def _role_can_write(task: TaskInput, role: AgentRole) -> Iterator[PreflightFault]:
     """A task that names files has a role that writes."""
     if task.files and not role.write.allowed:
         files = listed(task.files)
@@ -139,7 +139,7 @@ def _role_can_write(task: TaskInput, role: Role) -> Iterator[PreflightFault]:
 
 
 def _tests_are_there(
-    task: TaskInput, role: Role, start: Start
+    task: TaskInput, role: AgentRole, start: Start
 ) -> Iterator[PreflightFault]:
     """Work that must be tested has a test beside the task's self-test.
 
@@ -162,7 +162,7 @@ def _tests_can_be_run(task: TaskInput, start: Start) -> Iterator[PreflightFault]
     """Every test command can start on this machine."""
     for command in tests_of(task, start.own_tests):
         if command not in start.runnable:
-            raise GateNotRun(f"no one has tried whether this test can run: {command}")
+            raise GateNotRun(f"it was never tried whether this test can run: {command}")
         why_not = start.runnable[command]
         if why_not:
             yield PreflightFault("tests", f"{command}: {why_not}")

@@ -4,7 +4,7 @@
     git://host/path.git      http://host/path.git        file:///srv/path.git
 
 An address stands in files that many people read, so it holds no password and no token.
-Whoever may reach the remote is known to git on each machine: by a credential helper, an
+Who may reach the remote is known to git on each machine: by a credential helper, an
 ssh key, or the environment.
 """
 
@@ -95,7 +95,7 @@ def _by_ssh(name: str) -> RepositoryAddress:
 
 
 def _refuse_secrets(parts: re.Match[str], user: str, transport: str) -> None:
-    """An address stands in files: it names nobody's password or token."""
+    """An address stands in files: it must not name a password or a token."""
     if ":" in user or (user and transport != "ssh"):
         raise ValueError(
             "the address of a repository holds no user, password or token: leave out"

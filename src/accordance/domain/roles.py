@@ -71,7 +71,7 @@ BUILD_FILES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
+class AgentRole:
     """The policy of a role."""
 
     name: str
@@ -85,7 +85,7 @@ class Role:
     tests_required: bool = True  # DONE needs a test that passed
     max_attempts: int = 2
 
-    def covers(self, other: Role) -> bool:
+    def covers(self, other: AgentRole) -> bool:
         """Whether this role may do everything that the other role may."""
         for ability in _ABILITIES:
             if getattr(other, ability) and not getattr(self, ability):
@@ -113,20 +113,22 @@ _ABILITIES: Final = ("plans", "writes_code", "runs_tests")
 _SWITCHES: Final = (*_ABILITIES, "pins_required", "tests_required")
 
 _OFFLINE: Final = frozenset(("git", "network"))
-_PLANNER: Final = Role(
+_PLANNER: Final = AgentRole(
     name="planner",
     plans=True,
     denied_tools=_OFFLINE,
     pins_required=False,
     tests_required=False,
 )
-_ENGINEER: Final = Role(
+_ENGINEER: Final = AgentRole(
     name="engineer", writes_code=True, runs_tests=True, write=ANYTHING
 )
-_REVIEWER: Final = Role(
+_REVIEWER: Final = AgentRole(
     name="reviewer", runs_tests=True, tests_required=False, max_attempts=1
 )
-_DOC: Final = Role(name="doc", write=DOCS, pins_required=False, tests_required=False)
+_DOC: Final = AgentRole(
+    name="doc", write=DOCS, pins_required=False, tests_required=False
+)
 _SSOT_CURATOR: Final = replace(
     _DOC,
     name="ssot_curator",
@@ -144,7 +146,7 @@ _SHIPPED: Final = (
     replace(_ENGINEER, name="executor"),
 )
 
-ROLES: Final[Mapping[str, Role]] = MappingProxyType(
+ROLES: Final[Mapping[str, AgentRole]] = MappingProxyType(
     {role.name: role for role in _SHIPPED}
 )
 """The roles that come with accordance."""
@@ -157,7 +159,7 @@ def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError(str(fault)) from None
 
 
-_OWN: Final = Role(name="a role of one's own")
+_OWN: Final = AgentRole(name="a role of your own")
 Patterns: TypeAlias = Annotated[Texts, AfterValidator(_normal)]
 
 
@@ -229,27 +231,27 @@ class RolePolicy(SettingTable):
 
 
 def roles_from(
-    policies: Mapping[str, RolePolicy], base: Mapping[str, Role] = ROLES
-) -> Mapping[str, Role]:
+    policies: Mapping[str, RolePolicy], base: Mapping[str, AgentRole] = ROLES
+) -> Mapping[str, AgentRole]:
     """Return the shipped roles, with the policies of `[roles]` laid over them."""
     roles = dict(base)
     for name, policy in policies.items():
-        role = base.get(name) or Role(name=name)
+        role = base.get(name) or AgentRole(name=name)
         roles[name] = _with_policy(role, policy)
     return MappingProxyType(roles)
 
 
-def role_from(name: str, table: object) -> Role:
+def role_from(name: str, table: object) -> AgentRole:
     """Return the role of a policy table. Raises InvalidRole."""
     try:
         policy = RolePolicy.model_validate(table)
     except ValidationError as error:
         fault = first_fault(error, RolePolicy, table, f"roles.{name}")
         raise InvalidRole(fault) from None
-    return _with_policy(Role(name=name), policy)
+    return _with_policy(AgentRole(name=name), policy)
 
 
-def _with_policy(role: Role, policy: RolePolicy) -> Role:
+def _with_policy(role: AgentRole, policy: RolePolicy) -> AgentRole:
     """Return the role with the keys that the policy sets; the others stay."""
     changes: dict[str, Any] = {
         key: getattr(policy, key) for key in policy.model_fields_set
@@ -271,7 +273,9 @@ def _with_write_policy(pins: Pins, policy: WritePolicy) -> Pins:
     return Pins.of(allowed, forbidden)
 
 
-def higher_role(role: Role, roles: Mapping[str, Role] = ROLES) -> Role | None:
+def higher_role(
+    role: AgentRole, roles: Mapping[str, AgentRole] = ROLES
+) -> AgentRole | None:
     """Return the nearest role that may do everything this role may, and more."""
     higher = [other for other in roles.values() if _may_more(other, role)]
     for candidate in higher:
@@ -281,12 +285,12 @@ def higher_role(role: Role, roles: Mapping[str, Role] = ROLES) -> Role | None:
     return None
 
 
-def _may_more(higher: Role, lower: Role) -> bool:
+def _may_more(higher: AgentRole, lower: AgentRole) -> bool:
     return higher.covers(lower) and not lower.covers(higher)
 
 
 def max_attempts(
-    role: Role, asked: int | None = None, policy: int = MAX_ATTEMPTS
+    role: AgentRole, asked: int | None = None, policy: int = MAX_ATTEMPTS
 ) -> int:
     """Return how often a task may be tried: the lowest of all limits."""
     limits = [role.max_attempts, policy]

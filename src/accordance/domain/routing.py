@@ -129,7 +129,7 @@ class Route(SettingTable):
     )
     prompt: str | None = Field(
         default=None,
-        description="The prompt file; the one for the kind of work unless given.",
+        description="The prompt file; by default that of the kind of work.",
         examples=["coder.v1"],
     )
     context_bytes: ContextBytes | None = Field(

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from accordance.contracts.jsonpath import without
 from accordance.contracts.pins import Pins, normal_path
-from accordance.domain.roles import Role
+from accordance.domain.roles import AgentRole
 
 _TEST_FOLDERS: Final = frozenset(("tests", "test", "spec", "specs", "__tests__"))
 _IN_TEST_FOLDERS: Final = tuple(f"**/{folder}/**" for folder in sorted(_TEST_FOLDERS))
@@ -56,7 +56,7 @@ class Sight:
     _open: Pins  # all that is not forbidden
 
     @classmethod
-    def of(cls, task: Mapping[str, Any], role: Role) -> Sight:
+    def of(cls, task: Mapping[str, Any], role: AgentRole) -> Sight:
         """Return the sight of a task of scc.task.v1 (as JSON) in a role."""
         task_pins = task["pins"]
         pins = Pins.of(task_pins["allowed_paths"], task_pins.get("forbidden_paths", ()))

@@ -22,7 +22,7 @@ from accordance.domain.case import Author, Breach, Case, Submission, scope_of
 from accordance.domain.escalation import LadderPosition
 from accordance.domain.facts import AttemptFacts
 from accordance.domain.judging import History
-from accordance.domain.roles import Role, role_from
+from accordance.domain.roles import AgentRole, role_from
 from accordance.domain.test_policy import TestPolicy
 from accordance.domain.usage import Budget, Usage
 from accordance.errors import InvalidTerms
@@ -35,7 +35,7 @@ class Terms:
     `own_tests` are those of the repository's settings, for tasks that name none.
     """
 
-    role: Role
+    role: AgentRole
     history: History
     usage: Usage = field(default_factory=Usage)
     budget: Budget = field(default_factory=Budget)

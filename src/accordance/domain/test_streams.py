@@ -51,7 +51,7 @@ class _Run:
     def take(self, event: _Event) -> None:
         """Take in the next event of this process. Raises StreamBroken."""
         if event.get("number") != self.count:
-            raise StreamBroken("lacks a line, or has one too many")
+            raise StreamBroken("lacks a line, or has a line too many")
         self.count += 1
         kind = event.get("event")
         if self.is_over and kind != "begin":

@@ -1,4 +1,4 @@
-"""Notifications to other systems: what is told, how it is signed, when it is sent again.
+"""Notifications to other systems: their content, their signature, when they are sent again.
 
 The headers are those of Standard Webhooks.
 """
@@ -20,7 +20,7 @@ _PAUSES: Final = (5, 30, 120, 600, 3600, 21_600, 43_200)
 
 
 class NotificationKind(StrEnum):
-    """What is told."""
+    """The kind of a notification."""
 
     QUESTION_ASKED = "question.asked"
     DEAD_LETTER = "task.dead_letter"
@@ -39,7 +39,7 @@ _EVENTS: Final[Mapping[str, NotificationKind]] = {
 def notification_of(
     entry: ChainEntry, roots: Mapping[str, str]
 ) -> NotificationKind | None:
-    """Return what an event is told as, if it is; `roots` are the root tasks of plans."""
+    """Return the kind of an event's notification, if it has any; `roots` are the root tasks of plans."""
     if entry.kind in _EVENTS:
         return _EVENTS[entry.kind]
     moved_to = entry.payload.get("to")

@@ -6,7 +6,7 @@ from accordance.errors.base import AccordanceError, Category
 
 
 class NotAuthenticated(AccordanceError):
-    """The request has no key, or one that is unknown, revoked or expired."""
+    """The request has no key, or its key is unknown, revoked or expired."""
 
     code = "not-authenticated"
     category = Category.AUTH

@@ -84,7 +84,7 @@ class BlobStoreAddress(BlobError):
 
 
 class BlobStoreForeign(BlobError):
-    """The settings name another store than the one that has the ledger's blobs."""
+    """The settings name another store than that of the ledger's blobs."""
 
     code = "blob-store-foreign"
     category = Category.CONFLICT

@@ -115,7 +115,7 @@ class UnknownLabel(UnknownName):
 
     @property
     def way_out(self) -> str:
-        """The labels that are asked for, else how to ask for one."""
+        """The labels that are asked for, else how to ask for labels."""
         if self.known:
             return did_you_mean(self.name, self.known)
         return "name it under `labels` of an executor or a route, or leave it out"
@@ -165,7 +165,7 @@ class AmbiguousName(AccordanceError):
         named = ", ".join(self.candidates[:_MOST_NAMED])
         others = len(self.candidates) - _MOST_NAMED
         more = f" and {others} more" if others > 0 else ""
-        return f"name one by its id: {named}{more}"
+        return f"give an id: {named}{more}"
 
 
 class NoPlan(NotFound):

@@ -139,7 +139,7 @@ class CannotWrite(AccordanceError):
     @property
     def way_out(self) -> str:
         """Another folder, or the permission to write to this folder."""
-        return "choose another place, or make this one writable"
+        return "choose another place, or make this place writable"
 
 
 class NoEvidence(AccordanceError):

@@ -71,7 +71,7 @@ class CommandExecutor:
         program = self._missing_program()
         if not program:
             return None
-        text = f"{program} was not found"
+        text = f"{program} is not installed"
         return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks=program)
 
     def _missing_program(self) -> str:

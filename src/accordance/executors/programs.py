@@ -14,6 +14,7 @@ from accordance.domain.faults import Fault
 from accordance.executors.left_files import tail
 from accordance.executors.protocol import RunLimits, RunOutcome
 from accordance.executors.run_folder import ERRORS, ROOM
+from accordance.telemetry import tracing
 from accordance.workspace.errors import IsolationUnavailable, WorkspaceError
 from accordance.workspace.isolation import CommandLimits as ProcessLimits
 from accordance.workspace.isolation import Room
@@ -21,7 +22,7 @@ from accordance.workspace.running import run
 
 _LOG: Final = "stdout.log"
 _ERRORS_SHOWN: Final = 300  # characters of standard error in the text of a fault
-_NOT_RUNNABLE: Final = (126, 127)  # a shell's codes: not executable, not found
+_NOT_RUNNABLE: Final = (126, 127)  # a shell's codes: not executable, no such program
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 _SIGNAL_BASE: Final = 128  # a shell adds the number of the signal to it
 
@@ -71,7 +72,7 @@ class Program:
         return Room(
             self.folder / ROOM,
             readable=self.readable,
-            environment=self.environment,
+            environment={**tracing.environment(), **self.environment},
             tree=self.tree,
             log=ERRORS,
             sees_accordance=self.sees_accordance,
@@ -124,7 +125,7 @@ class ProgramRun:
             signal_number = exit_code - _SIGNAL_BASE
             return Fault.CRASHED, f"it was killed by signal {signal_number}"
         if exit_code in _NOT_RUNNABLE:
-            return Fault.NOT_INSTALLED, "the program was not found or cannot be run"
+            return Fault.NOT_INSTALLED, "the program is not installed or cannot be run"
         if exit_code:
             text = f"it ended with exit code {exit_code} and without a message"
             return Fault.CRASHED, text

@@ -63,12 +63,12 @@ def _too_large(
         yield Finding(
             Gate.BUDGET,
             "EVIDENCE_INVALID",
-            message=f"pins.{pin} is {limit}, and nobody counted {unit}",
+            message=f"pins.{pin} is {limit}, and {unit} were never counted",
         )
     elif changed > limit:
         text = (
             f"the change is too large: {changed:,} {unit}, "
-            f"pins.{pin} allows {limit:,}; make a smaller one"
+            f"pins.{pin} allows {limit:,}; make a smaller change"
         )
         yield Finding(
             Gate.BUDGET,

@@ -33,7 +33,7 @@ def _missing(case: Case) -> Iterator[Finding]:
 def _artifact(case: Case, name: ArtifactName) -> ArtifactFact:
     artifact = case.facts.evidence.artifact(name)
     if artifact is None:
-        raise GateNotRun(f"nobody looked for {name}; the evidence cannot be judged")
+        raise GateNotRun(f"{name} was never looked for; the evidence cannot be judged")
     return artifact
 
 
@@ -60,7 +60,7 @@ def _wrong_log(case: Case) -> Iterator[Finding]:
         return
     log = case.facts.evidence.selftest
     if log is None:
-        raise GateNotRun("nobody read selftest.log; the evidence cannot be judged")
+        raise GateNotRun("selftest.log was never read; the evidence cannot be judged")
 
     # a log of ours repeats what our own run shows, which the next gate judges
     is_agents = not _artifact(case, name).ours
@@ -91,7 +91,7 @@ def _wrong_patch(case: Case) -> Iterator[Finding]:
         return
     patch = case.facts.evidence.patch
     if patch is None:
-        raise GateNotRun("nobody read patch.diff; the evidence cannot be judged")
+        raise GateNotRun("patch.diff was never read; the evidence cannot be judged")
 
     if not patch.parseable:
         text = f"patch.diff cannot be read as a patch: {patch.problem}"

@@ -192,7 +192,7 @@ def _hidden(facts: AttemptFacts) -> Iterator[Finding]:
         ("files by which git is steered", internals),
         ("links that leave the workspace", links),
         ("neither files nor links", changes.special),
-        ("not readable, so nobody can say what changed", changes.unreadable),
+        ("not readable, so it is unknown what changed", changes.unreadable),
         (_TWINS, changes.twins),
         ("repositories inside the repository", changes.nested_added),
         ("set to run with the rights of their owner or group", _set_id_files(facts)),

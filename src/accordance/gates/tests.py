@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from accordance.contracts.catalogue.task import is_self_test
 from accordance.domain.case import Case
 from accordance.domain.facts import (
+    WITH_AGENT_HOOKS,
     WITH_LEFT_OUT,
     WITH_TEST_REPORTS,
     CommandRun,
 )
 from accordance.domain.findings import MAX_NAMED, Finding, Gate, Result, listed
+from accordance.domain.hooks.steering import steered_hooks
 from accordance.domain.test_runners import runners_of, scripts_of
 from accordance.domain.test_runs import (
     excused_failures,
@@ -32,6 +34,7 @@ def tests(case: Case) -> Result:
     findings = (
         *_missing_proof(case),
         *_changed_steering(case),
+        *_changed_hooks(case),
         *_failed_runs(case),
         *_unmet_expectations(case),
         *_unproven_runs(case),
@@ -59,7 +62,8 @@ def _missing_proof(case: Case) -> Iterator[Finding]:
 
 def _changed_steering(case: Case) -> Iterator[Finding]:
     """A file that decides how tests run may change only if the task names it."""
-    steering = {file.path for file in case.facts.steering}
+    paths = (file.path for file in case.facts.steering)
+    steering = {path for path in paths if not _steers_hooks(case, path)}
     steering.update(_changed_scripts(case))
     unnamed = sorted(path for path in steering if not case.names(path))
     if unnamed:
@@ -68,6 +72,28 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
             f"{listed(unnamed)}"
         )
         yield _finding("TEST_STEERING_CHANGED", text, *unnamed[:MAX_NAMED])
+
+
+def _changed_hooks(case: Case) -> Iterator[Finding]:
+    """A file that decides what agents and hooks do may change only if it is named."""
+    paths = {file.path for file in case.facts.steering}
+    unnamed = sorted(
+        path for path in paths if _steers_hooks(case, path) and not case.names(path)
+    )
+    if unnamed:
+        text = (
+            "decide what agents and hooks do and were changed without being pinned by "
+            f"name: {listed(unnamed)}"
+        )
+        yield _finding("HOOKS_CHANGED", text, *unnamed[:MAX_NAMED])
+
+
+def _steers_hooks(case: Case, path: str) -> bool:
+    """Whether a file is of interest only because of the hooks that it steers."""
+    if case.facts.version < WITH_AGENT_HOOKS:
+        return False
+    steered = {file.steers for file in case.facts.steering if file.path == path}
+    return steered == {steered_hooks(path)}
 
 
 def _changed_scripts(case: Case) -> Iterator[str]:

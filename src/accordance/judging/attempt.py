@@ -60,13 +60,13 @@ class JudgeOptions:
     is_rebase: bool = False
     """Whether a change that was good is judged again, on the plan's new head."""
     upgrades_at_once: bool = False
-    """Whether every failure is followed by the next stronger model, if there is one."""
+    """Whether every failure is followed by the next stronger model, while there is any."""
     claim: Claim | None = None
     """What a model says for which accordance hands in, because it cannot itself."""
     bundles: Path | None = None
     """The folder above artifacts/; None keeps no bundle."""
     owner: str | None = None
-    """The owner of one of several runs, whose bundle gets its name when it counts."""
+    """The owner of a run among several; its bundle gets its name when it counts."""
     attest: Path | None = None
     """The private key to sign the bundle with."""
     forbids: Callable[[str], bool] | None = None

@@ -83,12 +83,12 @@ class EnvironmentExplanation:
         """Which Python tests get, in words."""
         steps = self.plan.steps
         if any(step.family is Family.PYTHON for step in steps):
-            return "the prepared one"
+            return "the prepared interpreter"
         if self.wish.python:
             return self.wish.python
         if self.active:
             return self.active[0]
-        return "the system's, or one in which nothing is installed"
+        return "the system's, or an interpreter in which nothing is installed"
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON."""

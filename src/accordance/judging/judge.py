@@ -22,7 +22,8 @@ from accordance.domain.case import Author, tests_of
 from accordance.domain.facts import IsolationLevel
 from accordance.domain.terms import case_under
 from accordance.domain.usage import Usage
-from accordance.gates.running import verdict_on
+from accordance.domain.verdict import Verdict
+from accordance.gates.running import GATES, verdict_on
 from accordance.judging.attempt import AttemptTree, JudgeOptions, Tell
 from accordance.judging.bundles import free_place, keep, links_to, sign
 from accordance.judging.environments import (
@@ -49,6 +50,7 @@ from accordance.judging.task_input import (
 from accordance.judging.terms import terms_for
 from accordance.project.base_settings import settings_at
 from accordance.project.policy import JudgingPolicy, gateway_of, with_isolation
+from accordance.telemetry import names, tracing
 from accordance.workspace.baseline import read_baseline
 from accordance.workspace.bundle import Papers
 from accordance.workspace.clone import adopt, scratch
@@ -163,6 +165,39 @@ def judge_on(
 
     Call it when the agent's processes are gone.
     """
+    with tracing.span(
+        names.JUDGE, {"accordance.task.id": request.task.task_id}
+    ) as span:
+        judgement = _judge_on(tree, request, submit, options)
+        _describe(span, judgement.verdict)
+    return judgement
+
+
+def _describe(span: tracing.Span, verdict: Verdict) -> None:
+    """Say in a span what was decided; each gate has a span of its own.
+
+    Gates look at facts that were collected before, so that their spans take no time.
+    """
+    if not tracing.is_on():
+        return
+    for gate in GATES:
+        codes = [each.code for each in verdict.findings if each.gate is gate]
+        with tracing.span(names.gate_span(gate), names.of_gate(gate, codes)) as of_gate:
+            if codes:
+                of_gate.fail(codes[0])
+    decided = names.of_verdict(
+        verdict.outcome.value, verdict.reason_code, verdict.next_action.value
+    )
+    span.set(decided)
+    span.tell(names.VERDICT, decided)
+
+
+def _judge_on(
+    tree: AttemptTree,
+    request: TaskRequest,
+    submit: bytes | None,
+    options: JudgeOptions,
+) -> Judgement:
     log = _ProgressLog(options.tell)
     task = request.task
     environment = environment_or_fault(

@@ -35,9 +35,7 @@ _RUNS: Final = "runs.json"
 _USUAL_FILES: Final = USUAL | {
     ArtifactName.EVIDENCE_DIR: f"{USUAL[ArtifactName.EVIDENCE_DIR]}/{_RUNS}"
 }
-_NO_SUMMARY: Final = (
-    "No agent handed anything in; this was made from what accordance found."
-)
+_NO_SUMMARY: Final = "No agent handed anything in; this was made from the facts."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

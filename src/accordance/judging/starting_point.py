@@ -44,7 +44,7 @@ def starting_commit(root: Path, base: str | None, baseline: Baseline | None) -> 
         if base is not None and base != baseline.commit:
             raise BasesDiffer(
                 f"{base} is not the commit of the baseline, {baseline.commit}",
-                way_out="name only one of the two",
+                way_out="name either of the two, not both",
             )
         return baseline.commit
 

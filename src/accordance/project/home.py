@@ -165,13 +165,13 @@ def find_home(start: Path | None = None) -> Home:
                 return Home(folder)
     except FileNotFoundError:
         raise InvalidHome(
-            "the current folder has been removed; change to another one"
+            "the current folder has been removed; change to another folder"
         ) from None
     except (OSError, RuntimeError, ValueError) as error:
         # too long, links in a circle, or characters that no file name has
         reason = getattr(error, "strerror", None) or error
         raise InvalidHome(
-            f"{start}: cannot be a project folder ({reason}); name another one"
+            f"{start}: cannot be a project folder ({reason}); name another folder"
         ) from None
     return Home(here)
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from accordance.domain.attempts import MAX_ATTEMPTS, SAME_ERROR_LIMIT
 from accordance.domain.escalation import MODEL_TIERS
-from accordance.domain.roles import ROLES, Role, roles_from
+from accordance.domain.roles import ROLES, AgentRole, roles_from
 from accordance.domain.test_environments import EnvironmentWish
 from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
@@ -35,7 +35,7 @@ LEVELS: Final[Mapping[str, str]] = MappingProxyType(
 class JudgingPolicy:
     """The rules that attempts are judged by, and how their tests are run."""
 
-    roles: Mapping[str, Role] = field(default_factory=lambda: ROLES)
+    roles: Mapping[str, AgentRole] = field(default_factory=lambda: ROLES)
     tiers: Mapping[str, int] = field(default_factory=lambda: MODEL_TIERS)
     isolation: str = AUTO
     max_attempts: int = MAX_ATTEMPTS
@@ -106,5 +106,5 @@ def _test_policy(judge: Judge) -> TestPolicy:
 def with_isolation(gateway: JudgingPolicy, wish: object) -> JudgingPolicy:
     """Return the gateway with another level of isolation. Raises InvalidSettings."""
     if wish not in LEVELS:
-        raise InvalidSettings(f"isolation is one of {', '.join(LEVELS)}, got {wish!r}")
+        raise InvalidSettings(f"isolation must be {' or '.join(LEVELS)}, got {wish!r}")
     return replace(gateway, isolation=LEVELS[str(wish)])

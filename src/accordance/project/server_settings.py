@@ -14,7 +14,7 @@ class LoginSettings(SettingTable):
 
     issuer: str = Field(
         default="",
-        description="The address of the provider; nobody logs in without it.",
+        description="The address of the provider; without it there is no login.",
         examples=["https://login.example.org"],
     )
     client_id: str = Field(
@@ -79,7 +79,7 @@ class ServerSettings(SettingTable):
     )
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         default=8420,
-        description="The port; 0 takes a free one.",
+        description="The port; 0 takes a free port.",
         examples=[8080],
     )
     certificate: str = Field(

@@ -40,6 +40,7 @@ from accordance.domain.setting_tables import Count, Label, SettingTable, Texts
 from accordance.errors import InvalidRubric, InvalidSettings, IsolationTurnedOff
 from accordance.project.blob_settings import BlobSettings
 from accordance.project.server_settings import ServerSettings
+from accordance.project.telemetry_settings import LoggingSettings, TelemetrySettings
 
 SETTINGS: Final = "accordance.toml"
 RLIMIT: Final = "rlimit"
@@ -524,6 +525,10 @@ class Settings(SettingTable):
     )
     judge: Judge = Field(default_factory=Judge.model_construct)
     server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
+    telemetry: TelemetrySettings = Field(
+        default_factory=TelemetrySettings.model_construct
+    )
+    logging: LoggingSettings = Field(default_factory=LoggingSettings.model_construct)
 
     def rules(self, fuses: Mapping[str, object] | None = None) -> Rules:
         """Return a plan's rules; `fuses` override the file. Raises InvalidFuses."""

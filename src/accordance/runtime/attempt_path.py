@@ -38,6 +38,8 @@ from accordance.runtime.ports import (
     Settled,
     TaskAttempt,
     ThreadSignals,
+    Unwatched,
+    Watch,
     Workflows,
 )
 from accordance.runtime.run_progress import Look, RunProgress, resting
@@ -79,6 +81,7 @@ class AttemptPath:
     branches: Branches
     signals: ThreadSignals
     share_pause: Callable[[str, float], None] = _keep_to_ourselves
+    watch: Watch = field(default_factory=Unwatched)
     _failures: dict[str, int] = field(default_factory=dict)
     """By queue: consecutive faults that pass by themselves."""
 
@@ -104,6 +107,13 @@ class AttemptPath:
 
         A step that was completed before a kill is not repeated.
         """
+        with self.watch.attempt(attempt) as span:
+            settled = self._both_steps(workflow, attempt)
+            self.watch.settled(span, attempt, settled.answer)
+            self._report(attempt, settled.answer)
+        return settled.answer
+
+    def _both_steps(self, workflow: str, attempt: TaskAttempt) -> Settled:
         slot = self.slots.begin(workflow, attempt.queue)
         queued: Sequence[QueuedAttempt] = ()
         try:
@@ -117,9 +127,7 @@ class AttemptPath:
         finally:
             self.slots.end(slot)
             self.workflows.announce(queued, freed=attempt.queue)
-
-        self._report(attempt, settled.answer)
-        return settled.answer
+        return settled
 
     # -- 3: the executor runs, and its outcome is kept
 

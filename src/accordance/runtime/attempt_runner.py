@@ -163,7 +163,7 @@ class ProjectAttempts:
             raise NotServedHere(
                 f"it needs a worker with {words} {', '.join(missing)}",
                 queue=queue,
-                way_out=f"start one with `accordance worker --label {missing[0]}`",
+                way_out=f"start a worker that has {words}",
             )
 
     def share(

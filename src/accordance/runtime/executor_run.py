@@ -14,6 +14,7 @@ from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
 from accordance.domain.context_pack import Piece
+from accordance.domain.executor_specs import LlmSpec
 from accordance.domain.faults import Fault
 from accordance.domain.routing import PROMPTS, Choice
 from accordance.errors import ContextTooLarge
@@ -30,6 +31,7 @@ from accordance.executors.protocol import (
 from accordance.executors.run_folder import run_tidily
 from accordance.executors.shown_files import show
 from accordance.store.ledger import Ledger
+from accordance.telemetry import names, tracing
 from accordance.work.assignment import MERGE_CONFLICT, with_conflict
 from accordance.work.run_log import KeptAnswers, RunKey, keep_prompt
 from accordance.workspace.branch import conflicts
@@ -124,7 +126,13 @@ class ExecutorRun:
             opinion=opinion,
             memory=self.memory,
         )
-        return run_tidily(self.executor, assignment, self.limits)
+        choice = self.choice
+        agent = names.of_agent(choice.executor, _provider(choice), choice.model)
+        name = names.agent_span(choice.executor)
+        with tracing.span(name, agent, kind="client") as span:
+            produced = run_tidily(self.executor, assignment, self.limits)
+            _describe(span, assignment, produced)
+        return produced
 
     @property
     def _prompt_name(self) -> str:
@@ -146,3 +154,22 @@ class ExecutorRun:
         if work is None or self.contract.version != EDITS.version:
             return ()
         return show(work, self.document["change"])
+
+
+def _provider(choice: Choice) -> str:
+    """Return whose model is asked, or the kind of the program that asks one."""
+    spec = choice.spec
+    return spec.provider if isinstance(spec, LlmSpec) else spec.kind
+
+
+def _describe(span: tracing.Span, assignment: Assignment, produced: RunOutcome) -> None:
+    """Say in a span what a run has used and how it ended; what was said, if wanted."""
+    spent = produced.spending
+    used = names.of_spending(spent.read, spent.written, spent.cached, spent.cost)
+    span.set(used)
+    if produced.fault is not None:
+        span.fail(produced.fault.value)
+    if tracing.has_contents():
+        prompt = assignment.prompt
+        span.set(names.of_question(prompt.system, prompt.user))
+        span.set(names.of_reply((produced.raw or b"").decode("utf-8", "replace")))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -28,6 +28,7 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.offers import Offers, QueuedAttempt
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
+from accordance.telemetry.tracing import Span
 from accordance.work.taking import Taken
 
 VERSION: Final = "2"
@@ -220,3 +221,28 @@ class ThreadSignals:
 
     stop: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     wake: threading.Event = field(default_factory=threading.Event)  # look for work now
+
+
+class Watch(Protocol):
+    """Records what happens to attempts, for traces and logs. Nothing decides by it."""
+
+    def attempt(self, attempt: TaskAttempt) -> AbstractContextManager[Span]:
+        """Record an attempt around a block."""
+
+    def settled(
+        self, span: Span, attempt: TaskAttempt, answer: Mapping[str, Any]
+    ) -> None:
+        """Record what came of it."""
+
+
+class Unwatched:
+    """Records nothing."""
+
+    def attempt(self, _attempt: TaskAttempt) -> AbstractContextManager[Span]:
+        """Return a block around which nothing is recorded."""
+        return nullcontext(Span())
+
+    def settled(
+        self, span: Span, attempt: TaskAttempt, answer: Mapping[str, Any]
+    ) -> None:
+        """Record nothing."""

@@ -25,6 +25,7 @@ from accordance.errors import LedgerError
 from accordance.project.home import Home
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
+from accordance.runtime.observing import AttemptSpans
 from accordance.runtime.pauses import share_pause
 from accordance.runtime.ports import (
     LOCAL,
@@ -120,6 +121,7 @@ class Runner:
             branches=self.branches,
             signals=self._signals,
             share_pause=self._share_pause,
+            watch=AttemptSpans(self.ledger),
         )
         self._reconciler = Reconciler(
             self.engine, self.ledger, self.crew, self.listener

@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from accordance.errors import AccordanceError, Category
+from accordance.telemetry import tracing
 
 log: Final = logging.getLogger("accordance.server")
 MEDIA_TYPE: Final = "application/problem+json"
@@ -146,6 +147,9 @@ class Problem(BaseModel):
     detail: str
     code: str = Field(description="Stable; see docs/errors.md.")
     instance: str = Field(description="This answer; the server's log has the same.")
+    trace: str | None = Field(
+        default=None, description="The trace of the request, where there are traces."
+    )
     way_out: str | None = None
     errors: list[FieldProblem] | None = None
     violations: list[dict[str, Any]] | None = Field(
@@ -176,6 +180,9 @@ def problem(
         "code": error.code,
         "instance": instance,
     }
+    place = tracing.current()
+    if place is not None:
+        content["trace"] = f"{place.trace:032x}"
     if error.way_out:
         content["way_out"] = _plain(error.way_out)
     violations = getattr(error, "violations", None)

@@ -116,7 +116,7 @@ class Requeue(BulkAct):
     per_second: Annotated[float | None, Field(gt=0, le=1000)] = None
 
 
-class Answer(Body):
+class AnswerBody(Body):
     """An answer to a question: a line as a person writes it, or its parts."""
 
     line: Words | None = None

@@ -36,7 +36,7 @@ _NOT_KEPT: Final = (
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-class Route(APIRoute):
+class RepeatableRoute(APIRoute):
     """A route that says which bodies it reads, and repeats its answers."""
 
     def get_route_handler(self) -> Any:
@@ -84,7 +84,7 @@ def router(*tags: str, prefix: str = "/v1") -> APIRouter:
     return APIRouter(
         prefix=prefix,
         tags=list(tags),
-        route_class=Route,
+        route_class=RepeatableRoute,
         responses=documented(
             HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND
         ),

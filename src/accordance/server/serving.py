@@ -22,6 +22,7 @@ from accordance.server.app import Mount, make_app, make_state
 from accordance.server.state import ServerState
 from accordance.server.tenants import OneOffToken, Tenant, Tenants
 from accordance.service.keys import new_key
+from accordance.service.observing import LogFormat, observed
 from accordance.service.project import Project, asking_as, open_project
 
 __all__ = ["Mount", "ServeOptions", "serve"]
@@ -54,6 +55,7 @@ class ServeOptions:
     insists: bool = False  # on listening for others without TLS
     runs: bool = False  # carries plans out in this process
     has_token: bool = True  # prints a one-off token
+    log_format: LogFormat | None = None  # None: as the settings say
     opens: bool = False  # the dashboard in a browser, once it can answer
     mounts: tuple[Mount, ...] = field(default=())
 
@@ -66,7 +68,9 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     with contextlib.ExitStack() as stack:
         tenants = stack.enter_context(opened_tenants(options.homes, options.ledger))
         settings = tenants.first.settings
-        root = tenants.first.project.home.root
+        home = tenants.first.project.home
+        root = home.root
+        stack.enter_context(observed(home, log_format=options.log_format))
         host = settings.host if options.host is None else options.host
         must_be_private(host, settings, insists=options.insists)
         if options.has_token:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,7 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from accordance.server.problems import RequestTooLarge, problem_for
 from accordance.server.state import STATE, ServerState
+from accordance.telemetry import names, tracing
+from accordance.telemetry.tracing import Place, Span
 
+log: Final = logging.getLogger("accordance.server")
 _MEGABYTE: Final = 1 << 20
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -44,6 +49,17 @@ class Shield:
             return
         scope[STATE] = self.state
         guarded = _Exchange(receive, send, self.state, self._bound(scope))
+        method, path = scope["method"], scope["path"]
+        caller = Place.read(Headers(scope=scope).get("traceparent", ""))
+        with tracing.span(
+            method, names.of_request(method, path), within=caller, kind="server"
+        ) as span:
+            try:
+                await self._answer(scope, receive, guarded)
+            finally:
+                _describe(span, scope, guarded.status)
+
+    async def _answer(self, scope: Scope, receive: Receive, guarded: _Exchange) -> None:
         try:
             guarded.must_fit(scope)
             await self.app(scope, guarded.receive, guarded.send)
@@ -65,6 +81,19 @@ class Shield:
         return megabytes * _MEGABYTE
 
 
+def _describe(span: Span, scope: Scope, status: int) -> None:
+    """Say in a span which route has answered, and how."""
+    log.info("%s %s %d", scope["method"], scope["path"], status)
+    if not tracing.is_on():
+        return
+    route = getattr(scope.get("route"), "path", None)
+    span.set(names.of_response(status, route))
+    if route is not None:
+        span.rename(f"{scope['method']} {route}")
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        span.fail(str(status))
+
+
 @dataclass(slots=True)
 class _Exchange:
     """One request and its answer."""
@@ -75,6 +104,7 @@ class _Exchange:
     bound: int
     has_begun: bool = False
     has_ended: bool = False
+    status: int = 0
     _read: int = 0
 
     def must_fit(self, scope: Scope) -> None:
@@ -93,6 +123,7 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)

@@ -20,6 +20,7 @@ from accordance.server.event_feed import Feed
 from accordance.service import webhooks
 from accordance.service.project import Project
 from accordance.service.webhooks import DueDelivery, target_of
+from accordance.telemetry import names, tracing
 
 log: Final = logging.getLogger("accordance.server")
 _SENDERS: Final = 8
@@ -88,8 +89,17 @@ class WebhookSender:
 
     def _deliver(self, due: DueDelivery) -> None:
         status, error = None, None
+        delivery = due.delivery
+        about = names.of_webhook(
+            delivery.kind, due.webhook.webhook_id, delivery.delivery_id
+        )
+        place = webhooks.place_of(self.project, delivery)
         try:
-            status = self._send(due)
+            with tracing.span(
+                names.WEBHOOK, about, within=place, kind="producer"
+            ) as span:
+                status = self._send(due)
+                span.set(names.of_response(status, None))
             is_taken = httpx.codes.is_success(status)
             error = None if is_taken else f"the target answered with {status}"
         except (AccordanceError, httpx.HTTPError, OSError) as failure:
@@ -117,6 +127,9 @@ class WebhookSender:
             "webhook-timestamp": str(moment),
             "webhook-signature": signature(due.webhook.secret, name, moment, body),
         }
+        span = tracing.current()
+        if span is not None:
+            headers["traceparent"] = str(span)
         url = httpx.URL(due.webhook.url).copy_with(host=target.address)
         extensions = {"sni_hostname": target.host} if target.is_secure else {}
         with (

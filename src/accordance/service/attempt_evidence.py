@@ -76,6 +76,28 @@ class Bundle:
         except (AccordanceError, KeyError, TypeError, AttributeError):
             return None
 
+    def findings(self) -> dict[str, list[tuple[str, str]]] | None:
+        """Return the codes and texts of findings by gate; None if they are gone."""
+        findings = self._document("judgement.json").get("findings")
+        if not isinstance(findings, list):
+            return None
+        by_gate: dict[str, list[tuple[str, str]]] = {}
+        for finding in findings:
+            if isinstance(finding, dict):
+                told = (str(finding.get("code", "")), str(finding.get("message", "")))
+                by_gate.setdefault(str(finding.get("gate", "")), []).append(told)
+        return by_gate
+
+    def never_run(self) -> dict[str, tuple[int, ...]]:
+        """Return the changed lines that no test ran, by file, as far as was traced."""
+        traced = self._document("judgement.json").get("changed_lines")
+        missed = {}
+        for lines in traced if isinstance(traced, list) else ():
+            if isinstance(lines, dict) and isinstance(lines.get("never_run"), list):
+                numbers = [each for each in lines["never_run"] if type(each) is int]
+                missed[str(lines.get("file", ""))] = tuple(numbers)
+        return missed
+
     def next_action(self) -> str | None:
         """Return what the judgement says comes next."""
         action = self._document("judgement.json").get("next_action")

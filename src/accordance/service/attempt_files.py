@@ -121,6 +121,21 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
     )
 
 
+def attempt_number(
+    project: Project, name: str, number: int | None = None
+) -> tuple[str, int]:
+    """Return the id of a task and the number of an attempt, by default the last."""
+    with project.ledger.read() as tx:
+        attempt = _attempt(tx, project.home, name, number)
+    return attempt.task.task_id, attempt.number
+
+
+def attempt_bundle(project: Project, name: str, number: int | None = None) -> Bundle:
+    """Return the evidence of an attempt. Raises NoEvidence, EvidenceGone."""
+    with project.ledger.read() as tx:
+        return _attempt(tx, project.home, name, number).evidence()
+
+
 # -- the change
 
 

@@ -225,7 +225,7 @@ def _item(tx: Transaction, question: QuestionRecord) -> BulkItemView:
 # -- files from outside
 
 
-def upload_from(name: str, content: bytes) -> Upload:
+def upload_from(name: str, content: bytes, document: str | None = None) -> Upload:
     """Return a file that came from outside. Raises UnfitUpload.
 
     Only the last part of its name is taken, and of that what is safe in a file name.
@@ -233,4 +233,4 @@ def upload_from(name: str, content: bytes) -> Upload:
     fault = why_unfit(name, content)
     if fault is not None:
         raise UnfitUpload(fault, way_out="send the document itself")
-    return Upload(plain_name(name), content)
+    return Upload(plain_name(name), content, document or None)

@@ -21,7 +21,7 @@ def approve_plan(
 def return_plan(
     project: Project, name: str | None, *, by: str, reasons: Sequence[str]
 ) -> PlanView:
-    """Return a plan, so that a better one is imported. Raises UnfitPlanState."""
+    """Return a plan, so that a better plan is imported. Raises UnfitPlanState."""
     plan_id = plan_id_of(project, name)
     plan = plan_approval.return_plan(project.ledger, plan_id, by=by, reasons=reasons)
     return plan_view(project.ledger, plan)

@@ -10,7 +10,7 @@ from accordance.domain.filters import Subject, Term, Word
 from accordance.domain.lifecycle import State
 from accordance.domain.naming import safe_name
 from accordance.domain.plan_lifecycle import PlanState
-from accordance.domain.records import PlanRecord
+from accordance.domain.records import PlanRecord, QuestionRecord
 from accordance.domain.spending import total
 from accordance.project.home import Home
 from accordance.service.listing import ListQuery, filter_for
@@ -51,8 +51,10 @@ _MOVING: Final = (
 )
 
 
-def list_plans(project: Project, query: ListQuery | None = None) -> PlanPageView:
-    """Return a page of the plans, the newest first.
+def list_plans(
+    project: Project, query: ListQuery | None = None, *, with_counts: bool = False
+) -> PlanPageView:
+    """Return a page of the plans, the newest first, also with what is counted in them.
 
     Archived plans are left out, unless the filter names a state.
     """
@@ -62,13 +64,26 @@ def list_plans(project: Project, query: ListQuery | None = None) -> PlanPageView
         if not wanted.has(Word.STATE):
             wanted = wanted.plus(_NOT_ARCHIVED)
         page = tx.page(PLAN_LIST, wanted, query.request)
-        items = [_plan_entry(tx, plan) for plan in page.items]
+        entry = _counted_entry if with_counts else _plan_entry
+        items = [entry(tx, plan) for plan in page.items]
     return PlanPageView(items=tuple(items), next=page.next)
 
 
 def _plan_entry(tx: Transaction, plan: PlanRecord) -> PlanEntryView:
     root = tx.progress(plan.root_task_id)
     return PlanEntryView(**plan_fields(tx, plan), root=root.state)
+
+
+def _counted_entry(tx: Transaction, plan: PlanRecord) -> PlanEntryView:
+    return PlanEntryView(
+        **plan_fields(tx, plan),
+        root=tx.progress(plan.root_task_id).state,
+        states=tx.count_states(plan.plan_id),
+        open_questions=tx.count(QuestionRecord, plan_id=plan.plan_id, answered_at=None),
+        run_started_at=plan.run_started_at,
+        tokens=plan.tokens,
+        cost=plan.cost,
+    )
 
 
 def show_plan(project: Project, name: str | None = None) -> PlanDetailView:

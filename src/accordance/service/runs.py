@@ -23,6 +23,7 @@ from accordance.runtime.publishing import Publishing
 from accordance.runtime.runner import Runner, WorkerTerms
 from accordance.runtime.staffing import make_runner
 from accordance.runtime.workers import DEAD_AFTER_SECONDS, worker_name, working_on
+from accordance.service.observing import LogFormat, observed
 from accordance.service.outcomes import outcome_of
 from accordance.service.plan_summaries import summary_of
 from accordance.service.plans import base_moved, plan_status
@@ -124,7 +125,8 @@ class PlanRun:
 
         Raises NoExecutor if no executor is configured for some task.
         """
-        reason = self.runner.until_it_rests(wait=wait)
+        with observed(self.prepared.project.home):
+            reason = self.runner.until_it_rests(wait=wait)
         project, plan_id = self.prepared.project, self.prepared.plan_id
         not_published = self.prepared.publishing.publish(plan_id)
         status = plan_status(project.ledger, plan_id, project.home)
@@ -219,6 +221,7 @@ class Worker:
     runner: Runner
     causes: tuple[CauseView, ...] = ()
     """What tasks were waiting for outside: gone, so that they go on, or not."""
+    log_format: LogFormat | None = None  # None: as the settings say
 
     def stop(self) -> None:
         """Take up nothing more, and end. May be called from a signal's handler.
@@ -234,7 +237,11 @@ class Worker:
 
     def until_stopped(self) -> None:
         """Work on whatever comes."""
-        with swept(self.project.ledger, self.project.home, is_alone=False):
+        home = self.project.home
+        with (
+            observed(home, log_format=self.log_format),
+            swept(self.project.ledger, home, is_alone=False),
+        ):
             self.runner.until_stopped()
 
 
@@ -248,6 +255,7 @@ class WorkerOptions:
     labels: tuple[str, ...] = ()  # beside those of the settings
     drain_seconds: int | None = None
     alive_file: Path | None = None
+    log_format: LogFormat | None = None
 
 
 def must_be_shared(project: Project) -> None:
@@ -291,7 +299,7 @@ def prepare_worker(
         ),
     )
     causes = _let_go_on(project, attempts, plan_id, by=f"worker {name}")
-    return Worker(name, project, runner, causes)
+    return Worker(name, project, runner, causes, options.log_format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,13 +242,13 @@ def _review(tx: Transaction, task: TaskRecord, review: ReviewRecord) -> ReviewVi
     return review_view(
         review,
         attempt=attempt,
-        reviewer=_reviewer(tx, review.check_task_id or task.task_id, attempt),
+        reviewer=reviewer_of(tx, review.check_task_id or task.task_id, attempt),
         summary=str(document.get("summary") or ""),
         asks=tuple(str(suggestion["change"]) for suggestion in suggestions),
     )
 
 
-def _reviewer(tx: Transaction, task_id: str, attempt: int | None) -> str | None:
+def reviewer_of(tx: Transaction, task_id: str, attempt: int | None) -> str | None:
     """Return the executor that reviewed an attempt; None for anybody else."""
     for run in reversed(runs_in(tx.entries_of(task_id))):
         if run.kind == "review" and attempt in (None, run.attempt):

@@ -20,6 +20,7 @@ from accordance.domain.webhooks import (
     pause_after,
 )
 from accordance.errors import AccordanceError, LedgerUnavailable, NotFound
+from accordance.runtime import observing
 from accordance.service.events import EventReader
 from accordance.service.project import Project
 from accordance.service.views.webhooks import (
@@ -40,6 +41,8 @@ from accordance.store.webhooks import (
     WebhookRecord,
     WebhooksInLedger,
 )
+from accordance.telemetry import tracing
+from accordance.telemetry.tracing import Place
 
 _SECRET_BYTES: Final = 32
 _MOST_SHOWN: Final = 200
@@ -223,6 +226,19 @@ def take_due(project: Project, most: int) -> list[DueDelivery]:
         for delivery in store.take_due(moment, until, most)
         if delivery.webhook_id in webhooks
     ]
+
+
+def place_of(project: Project, delivery: DeliveryRecord) -> Place | None:
+    """Return the span that a notification belongs to: that of its task."""
+    data = delivery.payload["data"]
+    if not tracing.is_on() or not data["plan_id"]:
+        return None
+    try:
+        with project.ledger.read() as tx:
+            plan = tx.plan(data["plan_id"])
+    except AccordanceError:
+        return None  # it stands alone
+    return observing.place_of(plan, data["task_id"] or "")
 
 
 def note_result(

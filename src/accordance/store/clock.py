@@ -2,7 +2,7 @@
 
 Workers on many machines write times that others compare: leases, pauses, how long a
 plan has run. So a ledger on PostgreSQL goes by the server's clock. It is asked now and
-then; in between, time passes by this process's own timer, which nobody sets.
+then; in between, time passes by this process's own timer, which is never set.
 """
 
 from __future__ import annotations

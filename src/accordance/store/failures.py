@@ -42,15 +42,15 @@ _SAYINGS: Final = (
         LedgerUnavailable,
         "the folder is missing or may not be written",
     ),
-    ("not a database", LedgerAddress, "the file is something else; name another one"),
+    ("not a database", LedgerAddress, "the file is something else; name another file"),
     ("malformed", LedgerUnavailable, "the file is damaged; take the last backup"),
-    ("no such table", LedgerUnavailable, "it is no ledger, or half of one"),
+    ("no such table", LedgerUnavailable, "it is no ledger, or half a ledger"),
     ("password authentication", LedgerDenied, "the user or password is wrong"),
     ("no password supplied", LedgerDenied, "a password is needed"),
     (
         "permission denied",
         LedgerDenied,
-        "this user may not; ask whoever owns the database",
+        "this user may not; ask the owner of the database",
     ),
     (
         "no pg_hba.conf entry",
@@ -96,8 +96,8 @@ def translated(engine: Engine) -> Iterator[None]:
         yield
     except IntegrityError as error:
         if "unique" not in str(error.orig).casefold():
-            raise  # a fault of ours, not of whoever called
-        raise Conflict(f"somebody else was first: {_first_line(error)}") from error
+            raise  # a fault of ours, not of the caller
+        raise Conflict(f"another process was first: {_first_line(error)}") from error
     except PoolTimeout as error:
         raise LedgerBusy(
             f"{where(engine)}: no connection became free; try again"

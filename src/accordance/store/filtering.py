@@ -41,7 +41,7 @@ from accordance.store.tables import (
 
 Condition: TypeAlias = ColumnElement[bool]
 AnyOf: TypeAlias = Callable[[Sequence[str], str], Condition]
-"""From values and the name of the dialect: whether one of the values holds."""
+"""From values and the name of the dialect: whether any of the values holds."""
 
 _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -79,7 +79,7 @@ def _is_not_archived(plan_id: Column[Any]) -> Condition:
 def ledger_event_conditions(wanted: Filter, dialect: str) -> list[Condition] | None:
     """Return the same for the events of the ledger's own chain.
 
-    They belong to no plan and no task. A filter that wants one gets none of them.
+    They belong to no plan and no task. A filter by plan or task gets none of them.
     """
     if any(wanted.wanted(word) for word in ABOUT_A_PLAN):
         return None
@@ -114,7 +114,7 @@ def small_letters(text: str) -> str:
 
 
 def _is(*columns: Column[Any]) -> AnyOf:
-    """One of the columns has one of the values."""
+    """Any of the columns has any of the values."""
 
     def any_of(values: Sequence[str], _: str) -> Condition:
         return or_(*(column.in_(values) for column in columns))
@@ -137,7 +137,7 @@ def _before(column: Column[Any]) -> AnyOf:
 
 
 def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
-    """One of the columns holds one of the values as a part, A-Z as a-z."""
+    """Any of the columns holds any of the values as a part, A-Z as a-z."""
 
     def any_of(values: Sequence[str], dialect: str) -> Condition:
         parts = [json_text(value) if as_json else value for value in values]
@@ -153,7 +153,7 @@ def _contains(*columns: Column[Any], as_json: bool = False) -> AnyOf:
 
 
 def _has_tag(tags: Column[Any]) -> AnyOf:
-    """The column holds a JSON list of texts, in which one of the values is an element.
+    """The column holds a JSON list of texts, in which any of the values is an element.
 
     A quote inside an element is escaped. So a quote behind the bracket, or behind a
     comma and a space, can only begin an element.

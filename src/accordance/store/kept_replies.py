@@ -17,7 +17,7 @@ _COLUMNS: Final = KEPT_REPLIES.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRow:
-    """A request that was begun, and its reply once there is one."""
+    """A request that was begun, and its reply once there is any."""
 
     request_hash: str | None
     status: int | None

@@ -1,6 +1,6 @@
 """The lists of a ledger that are read page by page: what is in them, in which order.
 
-A page is found by the key of the item before it (keyset), never by counting, so that
+A page is read by the key of the item before it (keyset), never by counting, so that
 the thousandth page costs what the first does.
 """
 
@@ -41,7 +41,7 @@ class Listing(Generic[Record]):
     def page(
         self, wanted: Filter, request: PageRequest, records: Sequence[Record]
     ) -> Page[Record]:
-        """Make a page of the records that follow; one more was read than fits."""
+        """Make a page of the records that follow; an item more was read than fits."""
         items = tuple(records[: request.limit])
         if len(records) <= request.limit:
             return Page(items=items)
@@ -80,6 +80,6 @@ QUESTION_LIST: Final = Listing(Subject.QUESTIONS, _question_key, (str, str))
 def cursor_after(wanted: Filter, number: int, seq: int = 0) -> str:
     """Return the cursor that begins behind the event with a number.
 
-    Of one plan, it is found faster by a place in its chain that is not behind it.
+    Of one plan, a place in its chain that is not behind it is quicker to look up.
     """
     return write_cursor(wanted.listing, (number, seq))

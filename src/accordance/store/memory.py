@@ -125,7 +125,7 @@ class MemoryTransaction(Transaction):
         for node in new_nodes:
             task_id = node.task.task_id
             if task_id in contents.tasks:
-                raise Conflict(f"somebody else was first: task {task_id}")
+                raise Conflict(f"another process was first: task {task_id}")
         for node in new_nodes:
             contents.tasks[node.task.task_id] = node.task
             contents.rows[node.task.task_id] = node
@@ -320,7 +320,7 @@ class MemoryTransaction(Transaction):
 
     def add(self, record: AnyRecord) -> None:
         if key_of_record(record) in self._contents.records:
-            raise Conflict(f"somebody else was first: {key_of_record(record)}")
+            raise Conflict(f"another process was first: {key_of_record(record)}")
         self.replace(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:

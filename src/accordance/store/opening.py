@@ -267,7 +267,7 @@ def _bring_up_to_date(engine: Engine) -> None:
             f"{where(engine)}: has the tables of an older accordance"
             f" ({version or 'none'}, this one knows {SCHEMA}) and may not be written"
             " here",
-            way_out="somebody who may write it has to upgrade it",
+            way_out="a user who may write it has to upgrade it",
         )
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # only one process makes the tables

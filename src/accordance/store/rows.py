@@ -148,7 +148,7 @@ Reads = TypeVar("Reads", bound=Callable[..., Any])
 
 
 def _readable(read: Reads) -> Reads:
-    """Say which row cannot be read, where somebody has changed it from outside."""
+    """Say which row cannot be read, where it was changed from outside."""
 
     @wraps(read)
     def reading(*given: Any) -> Any:

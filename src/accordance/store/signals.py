@@ -1,7 +1,7 @@
 """Waiting until something has happened in a ledger, in this process or in another.
 
-PostgreSQL tells its listeners. A SQLite file tells nobody, so its counter of events is
-looked at now and then, which costs one row.
+PostgreSQL tells its listeners. A SQLite file has no listeners, so its counter of events is
+looked at now and then, which costs a row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _listen(plain: Connection, after: int, ends: float) -> int:
             number = last_number(connection)
         connection.exec_driver_sql("UNLISTEN *")
     except BaseException:
-        connection.invalidate()  # nobody is lent a connection that still listens
+        connection.invalidate()  # a connection that still listens is never lent again
         raise
     return number
 

@@ -65,7 +65,7 @@ from accordance.store.tables import (
     TASK_NODES,
 )
 
-_MANY: Final = 500  # ids among which a similar one is looked for
+_MANY: Final = 500  # ids among which a similar id is looked for
 _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
     Subject.PLANS: rows.plan_from,
     Subject.TASKS: rows.task_from,

@@ -1,4 +1,4 @@
-"""The statements of a ledger, built once: building one costs more than running it.
+"""The statements of a ledger, built once: building costs more than running.
 
 Values come as parameters; `key` is what a statement looks up by. Each is answered by an
 index, whatever a plan's size.

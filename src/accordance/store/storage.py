@@ -276,7 +276,7 @@ class Storage(ABC):
     def page(
         self, listing: Listing[Record], wanted: Filter, request: PageRequest
     ) -> Page[Record]:
-        """Return a page of one of the lists in `listings`, of the items that fit.
+        """Return a page of a list in `listings`, of the items that fit.
 
         Plans and tasks in the filter are whole ids. Raises InvalidCursor.
         """

@@ -75,7 +75,7 @@ class WebhooksInLedger:
             tx.record_in_ledger([(WEBHOOK_MADE, event)])
 
     def disable(self, webhook_id: str, *, by: str) -> bool:
-        """Send nothing more to a webhook; whether there was one."""
+        """Send nothing more to a webhook; whether it existed."""
         is_it = and_(
             WEBHOOKS.c.webhook_id == webhook_id, WEBHOOKS.c.disabled_at.is_(None)
         )
@@ -105,7 +105,7 @@ class WebhooksInLedger:
     def advance(
         self, record: WebhookRecord, seen: int, deliveries: Sequence[DeliveryRecord]
     ) -> bool:
-        """Note that events were looked at, with what is to be told of them.
+        """Note that events were looked at, with the notifications they cause.
 
         Whether this process was the first to do so.
         """

@@ -45,7 +45,7 @@ class ArrivedMessage:
 
     @property
     def attempt(self) -> int:
-        """The attempt the message is for: the current one of its task."""
+        """The attempt the message is for: the current attempt of its task."""
         return self.task.progress.standing.counters.attempts
 
     @property
@@ -85,7 +85,7 @@ def must_fit(raw: bytes) -> None:
     limit = LIMITS.max_bytes >> 20
     raise MessageTooLarge(
         f"the message is larger than {limit} MiB; nothing of it was stored and no"
-        " attempt was counted; hand in a smaller one"
+        " attempt was counted; hand in a smaller message"
     )
 
 
@@ -125,7 +125,7 @@ def not_now(arrived: ArrivedMessage, attempt: int | None) -> str | None:
     if attempt is not None and attempt != current:
         return (
             f"attempt {attempt} of task {task.task_id} is over;"
-            f" the current one is {current}"
+            f" the current attempt is {current}"
         )
     return None
 

@@ -21,7 +21,7 @@ from accordance.domain.records import (
     Rules,
     TaskRecord,
 )
-from accordance.domain.roles import Role
+from accordance.domain.roles import AgentRole
 from accordance.domain.rubric import Rubric
 from accordance.domain.sight import Sight
 from accordance.project.home import Home
@@ -39,7 +39,7 @@ from accordance.work.task_description import described
 MERGE_CONFLICT: Final = "MERGE_CONFLICT"
 MAX_TEXT: Final = 200_000
 """Characters of an artifact that are shown; the rest is read from its file."""
-_UNKNOWN_ROLE: Final = Role(name="nobody", read=())
+_UNKNOWN_ROLE: Final = AgentRole(name="nobody", read=())
 """Stands for a role that is no longer configured: it may read nothing."""
 
 

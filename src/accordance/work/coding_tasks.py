@@ -71,7 +71,7 @@ def coding_task(tx: Transaction, task: TaskRecord) -> bytes | None:
 
 
 def coding_tasks(tx: Transaction, plan: PlanRecord) -> Mapping[str, bytes]:
-    """Return the scc.task.v1 of every task of a plan that has one, by task id."""
+    """Return the scc.task.v1 of every task of a plan that changes code, by task id."""
     return _CODING_TASKS.value(tx, plan)
 
 

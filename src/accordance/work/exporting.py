@@ -20,7 +20,7 @@ def deliverables(
 ) -> list[ArtifactRecord]:
     """Return the approved version of each task's product.
 
-    With `candidates`, tasks without an approved version give their newest one.
+    With `candidates`, tasks without an approved version give their newest version.
     """
     chosen: dict[str, ArtifactRecord] = {}
     for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):

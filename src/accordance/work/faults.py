@@ -101,7 +101,7 @@ def hand_back_in(
 
 
 def _is_under_review(task: TaskRecord, lease: str | None) -> bool:
-    """Whether a reviewer holds the product: that one, or any if none is named."""
+    """Whether the named reviewer holds the product; any reviewer if none is named."""
     return task.lease is not None and lease in (None, task.lease.until)
 
 

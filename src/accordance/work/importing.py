@@ -84,7 +84,7 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
 
     The same plan again changes nothing, unless its review is waived now.
 
-    A plan in which nothing has begun may be replaced; a running one may not. `source`,
+    A plan in which nothing has begun may be replaced; a running plan may not. `source`,
     what the plan was read from, is kept with it. `roles` are those that its coding
     tasks may name. `watch` is called for every node, `also` in the same transaction.
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from accordance.domain.answering import CHOICES, AnswerWord, question_name
 from accordance.domain.lifecycle import Event, State
-from accordance.domain.naming import safe_name
 from accordance.domain.plan_lifecycle import PlanEvent
 from accordance.domain.records import UNSPENT, QuestionRecord, RequirementRecord
 from accordance.domain.ruling import QuestionKind
 from accordance.errors import Conflict, NotFound
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Ledger, Transaction
+from accordance.work.handed_documents import placed_uploads
 from accordance.work.input_files import look_at_inputs
 from accordance.work.inputs import (
     bind_inputs,
     supply,
     supply_from_artifact,
-    takes_kind,
 )
 from accordance.work.landing import is_overtaken
 from accordance.work.person_answers import (
@@ -33,7 +31,6 @@ from accordance.work.person_answers import (
     NeedsConfirmation,
     PersonAnswer,
     UnfitAnswer,
-    Upload,
 )
 from accordance.work.plan_approval import approve_in, return_in
 from accordance.work.plan_life import cancel_in
@@ -61,8 +58,8 @@ def answer(
             RequirementRecord, plan_id=question.plan_id, question_id=question_id
         )
 
-    for upload in reply.files:
-        _keep_input(home, upload, needs)
+    for place, upload in placed_uploads(reply.files, needs):
+        write_file(home.inputs / place, upload.content)
     files = look_at_inputs(ledger, home) if reply.files else []
 
     with ledger.write() as tx:
@@ -99,14 +96,14 @@ def how_answered(question: QuestionRecord) -> str:
     if closed_by is not None:
         return f"question {name} was closed {moment} ({closed_by})"
 
-    said = [_said(name, value) for name, value in answer.items()]
+    parts = [_in_words(name, value) for name, value in answer.items()]
     who = by or "a person"
-    what = f": {', '.join(said)}" if said else ""
+    what = f": {', '.join(parts)}" if parts else ""
     return f"question {name} was answered by {who} {moment}{what}"
 
 
-def _said(name: str, value: object) -> str:
-    """One part of an answer, in words."""
+def _in_words(name: str, value: object) -> str:
+    """A part of an answer, in words."""
     if name == "yes":
         return "yes" if value else "no"
     if value is True:
@@ -301,30 +298,3 @@ def _vouch(tx: Transaction, task_id: str, why: dict[str, str]) -> None:
     approve_product(tx, task)
     tx.happen(task_id, Event.VOUCHED, why=why)
     supply_from_artifact(tx, tx.task(task_id))
-
-
-def _keep_input(home: Home, upload: Upload, needs: list[RequirementRecord]) -> None:
-    """Put a file where it was asked for, so that it is bound like every other input."""
-    kind = Path(upload.name).suffix.lstrip(".").casefold()
-    fitting = [need for need in needs if takes_kind(need, kind)]
-    if needs and not fitting:
-        kinds = sorted({allowed for need in needs for allowed in need.allowed_types})
-        raise UnfitAnswer(
-            f"{upload.name} is none of the wanted types ({', '.join(kinds)})"
-        )
-
-    place = _place(fitting[0], upload.name) if fitting else f"answers/{upload.name}"
-    write_file(home.inputs / place, upload.content)
-
-
-def _place(need: RequirementRecord, name: str) -> str:
-    """Where a file of that name answers a requirement, below the inputs."""
-    suggested = need.suggested_path
-    if not suggested:
-        return f"{safe_name(need.name)}/{name}"
-
-    folder, _, file_name = suggested.rpartition("/")
-    is_same_kind = Path(file_name).suffix == Path(name).suffix
-    if file_name and is_same_kind:
-        return suggested
-    return f"{folder}/{name}".lstrip("/")

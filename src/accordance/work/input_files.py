@@ -83,7 +83,7 @@ def look_at_inputs(
     """Return the input files that there are now, on any machine.
 
     A file is read again only if its size or modification time has changed. With
-    `uploads`, nobody waits until a file is kept. Raises BlobError.
+    `uploads`, no caller waits until a file is kept. Raises BlobError.
     """
     index = _read_index(home)
     before = index or {}
@@ -233,7 +233,7 @@ def _index_of(home: Home) -> Path:
 
 
 def _read_index(home: Home) -> Stamps | None:
-    """What the folder held at the last look; None if nobody has looked yet."""
+    """What the folder held at the last look; None before the first look."""
     try:
         document = json.loads(_index_of(home).read_bytes())
         return {name: FileStamp(*stamp) for name, stamp in document.items()}

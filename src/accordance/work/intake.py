@@ -12,7 +12,7 @@ from typing import Any
 
 from accordance.contracts.catalogue.action import Action
 from accordance.contracts.contract import Contract
-from accordance.contracts.violation import Accepted
+from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.chain import Payload
 from accordance.domain.lifecycle import CLAIMABLE, Event, State
 from accordance.domain.plan_review import PlanRuling
@@ -26,6 +26,7 @@ from accordance.domain.ruling import Ruling, TaskHistory
 from accordance.domain.verdict import Verdict
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
+from accordance.telemetry import names, tracing
 from accordance.work.arrivals import (
     ArrivedMessage,
     arrive,
@@ -99,7 +100,7 @@ def submit_in(
 def begin_attempt(
     tx: Transaction, task: TaskRecord, holder: str, terms: Payload | None = None
 ) -> None:
-    """Begin an attempt, held to a contract; the first one begins the plan's run."""
+    """Begin an attempt, held to a contract; the first attempt begins the plan's run."""
     tx.happen(task.task_id, Event.CLAIMED, why={"holder": holder, **(terms or {})})
     if tx.plan(task.plan_id).run_started_at is None:
         tx.save_plan(task.plan_id, run_started_at=tx.now, **UNSPENT)
@@ -137,8 +138,8 @@ def _why_not_repeated(arrived: ArrivedMessage, earlier: Receipt) -> str | None:
         return None
     return (
         f"task {task.task_id} is {state}, and this is the very message of attempt"
-        f" {arrived.attempt}: nothing in it has changed; hand in another one, or this"
-        f" one again as attempt {arrived.attempt + 1}"
+        f" {arrived.attempt}: nothing in it has changed; hand in another message, or this"
+        f" message again as attempt {arrived.attempt + 1}"
     )
 
 
@@ -230,7 +231,21 @@ def judge_arrived(
         contract=contract,
         verdict=verdict,
     )
-    return judge_message(arrived.kind, arrived.raw, grounds)
+    with tracing.span(names.CHECK, names.of_contract(contract.version)) as span:
+        judged = judge_message(arrived.kind, arrived.raw, grounds)
+        _describe(span, judged)
+    return judged
+
+
+def _describe(span: tracing.Span, judged: JudgedMessage) -> None:
+    """Say in a span what came of the check of a message."""
+    result = judged.result
+    if isinstance(result, Accepted):
+        repairs = len(result.repairs)
+        span.set(names.of_check(accepted=True, repairs=repairs, violations=0))
+    elif isinstance(result, Rejected):
+        span.set(names.of_check(accepted=False, repairs=0, violations=result.total))
+        span.fail(result.violations[0].code)
 
 
 def _judge_action(
@@ -342,7 +357,7 @@ def note_verdict(
     task_id: str | None,
     ruling: Ruling | PlanRuling,
 ) -> None:
-    """Store the verdict of a ruling, if it has one, and announce it in the chain.
+    """Store the verdict of a ruling, if any, and announce it in the chain.
 
     It is stored with the head of the chain. Without a task the verdict is on the plan.
     """

@@ -15,7 +15,7 @@ from typing import Any, Final
 from accordance.domain.chain import Payload
 from accordance.domain.lifecycle import TERMINAL, State
 from accordance.domain.records import TaskRecord
-from accordance.domain.roles import Role, role_from
+from accordance.domain.roles import AgentRole, role_from
 from accordance.errors import NotFound
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
@@ -35,7 +35,7 @@ class Loan:
     attempt: int
     name: str  # of the clone's folder
     base: str  # the commit the clone was made of
-    role: Role  # as it was then: it decided which files the clone holds
+    role: AgentRole  # as it was then: it decided which files the clone holds
     executor: str  # how the routes name the worker
     conflicts: tuple[str, ...] = ()
     """Files to which the change of the last attempt no longer applies."""
@@ -75,7 +75,7 @@ def _loan_from_json(task_id: str, payload: Mapping[str, Any]) -> Loan:
 
 
 def loans_of(tx: Transaction, task_id: str) -> list[Loan]:
-    """Return every clone that was lent for a task, the last one last."""
+    """Return every clone that was lent for a task, the latest last."""
     return [
         _loan_from_json(task_id, entry.payload)
         for entry in tx.entries_of(task_id)

@@ -76,6 +76,18 @@ def judge_message(kind: Kind, raw: bytes, grounds: Grounds) -> JudgedMessage:
     return judge(raw, grounds)
 
 
+def read_message(kind: str, raw: bytes, grounds: Grounds) -> Accepted[Any] | Rejected:
+    """Read a message about a task by the contract that it was judged by."""
+    context = Context(task_id=grounds.subject)
+    if kind == "SUBMISSION":
+        return read_claim(raw, context)
+    if kind == "REVIEW":
+        rubric = grounds.rules.node_rubric
+        contract = reviews_by(rubric, "TASK_CHECK")
+        return check(raw, contract, review_context(rubric, task_id=grounds.subject))
+    return check(raw, grounds.contract, context)
+
+
 def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
     """Check a review of a plan, and rule on it."""
     rubric = grounds.rules.plan_rubric
@@ -93,11 +105,9 @@ def judge_plan_review(raw: bytes, grounds: Grounds) -> JudgedPlanReview:
 
 
 def _judge_action(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    contract = grounds.contract
-    result = check(raw, contract, Context(task_id=grounds.subject))
-
+    result = read_message("ACTION", raw, grounds)
     history = case_in(grounds.case["task"])
-    ruling = rule_under(contract, result, history, grounds.rules.fuses)
+    ruling = rule_under(grounds.contract, result, history, grounds.rules.fuses)
     return JudgedMessage(result, ruling)
 
 
@@ -108,17 +118,14 @@ def _judge_submission(raw: bytes, grounds: Grounds) -> JudgedMessage:
 
     history = case_in(grounds.case["task"])
     ruling = rule_submission(grounds.verdict, history, grounds.rules.fuses)
-    result = read_claim(raw, Context(task_id=grounds.subject))
+    result = read_message("SUBMISSION", raw, grounds)
     return JudgedMessage(result, ruling)
 
 
 def _judge_review(raw: bytes, grounds: Grounds) -> JudgedMessage:
-    """A review that breaks its contract is the failure of its CHECK, if it has one."""
-    rubric, fuses = grounds.rules.node_rubric, grounds.rules.fuses
-    contract = reviews_by(rubric, "TASK_CHECK")
-    context = review_context(rubric, task_id=grounds.subject)
-    result = check(raw, contract, context)
-
+    """A review that breaks its contract is the failure of its CHECK, if it names a CHECK."""
+    fuses = grounds.rules.fuses
+    result = read_message("REVIEW", raw, grounds)
     if isinstance(result, Rejected) and "check" in grounds.case:
         history = case_in(grounds.case["check"])
         return JudgedMessage(result, rule_check_failure(result, history, fuses))
@@ -162,5 +169,5 @@ def case_in(stored: Mapping[str, Any]) -> TaskHistory:
 
 
 def whole_number(value: object) -> int:
-    """Return a stored count; a missing one is 0."""
+    """Return a stored count; a missing count is 0."""
     return value if isinstance(value, int) else 0

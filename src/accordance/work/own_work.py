@@ -1,7 +1,7 @@
 """Own work: workers do not review what they made themselves.
 
 `[review] own_work = true` in accordance.toml allows it. The maker of a product is read
-from the events of its task: the executor with its model, where accordance ran one; else
+from the events of its task: the executor with its model, where accordance ran it; else
 the worker who took the task up under a name. A program (kind `command`) has no opinion
 of its own work, so it may do both.
 """
@@ -57,7 +57,7 @@ def maker_of(tx: Transaction, task: TaskRecord) -> Maker:
     for entry in tx.entries_of(task.task_id):
         payload: Mapping[str, Any] = entry.payload
         if REBASES in payload:
-            continue  # nobody worked in that attempt
+            continue  # no executor worked in that attempt
         if entry.kind == Event.CLAIMED:
             holder = payload.get("holder")
             maker = Maker(None if holder == _UNNAMED else holder)
@@ -91,7 +91,7 @@ def why_not_own(tx: Transaction, task: TaskRecord, worker: str) -> str | None:
 
 
 def another_reviewer(choice: Choice, maker: Maker) -> Choice | None:
-    """Return the strongest other model of the same executor, if there is one."""
+    """Return the strongest other model of the same executor, if there is any."""
     tiers = {
         model: tier for model, tier in choice.tiers.items() if model != maker.model
     }

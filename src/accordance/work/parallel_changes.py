@@ -50,7 +50,7 @@ class ChangeBounds:
             self._under_way.add(task.task_id)
 
     def _look_up(self, tx: Transaction, plan_id: str) -> None:
-        # those under review keep nobody waiting
+        # those under review keep no other change waiting
         in_progress = tx.tasks(plan_id, State.IN_PROGRESS)
         being_made = [task for task in in_progress if TAG in task.tags]
         if self.most == 1:

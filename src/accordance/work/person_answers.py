@@ -21,7 +21,7 @@ class NeedsConfirmation(UnfitAnswer):
 
 
 class NeedsChoice(UnfitAnswer):
-    """The question asks for one of several options."""
+    """The question asks for a choice among several options."""
 
     code = "needs-choice"
 
@@ -56,6 +56,7 @@ class Upload:
 
     name: str
     content: bytes
+    document: str | None = None  # of the question, that it is handed in as
 
     def __post_init__(self) -> None:
         is_path = "/" in self.name or "\0" in self.name

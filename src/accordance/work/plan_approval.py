@@ -1,6 +1,6 @@
 """A person approves or returns a plan that waits for its review.
 
-Nobody reviews their own work, but a plan is no work: it says what its owner wants.
+Reviewing your own work is refused, but a plan is no work: it says what its owner wants.
 A person may approve any plan, also a plan of their own.
 """
 
@@ -37,7 +37,7 @@ def approve(
 def return_plan(
     ledger: Ledger, plan_id: str, *, by: str, reasons: Sequence[str]
 ) -> PlanRecord:
-    """Return a plan that waits for its review, so that a better one is imported.
+    """Return a plan that waits for its review, so that a better plan is imported.
 
     Raises UnfitPlanState.
     """
@@ -47,7 +47,7 @@ def return_plan(
         if plan.state is PlanState.RETURNED:
             raise UnfitPlanState(
                 f"plan {plan_id} was returned already",
-                way_out="import a better one, or approve it after all",
+                way_out="import a better plan, or approve it after all",
             )
         return_in(tx, plan_id, by=by, reasons=reasons)
         return tx.plan(plan_id)

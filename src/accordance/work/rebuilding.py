@@ -53,7 +53,7 @@ def calls_in(tx: Transaction, run: RunRecord) -> list[ModelCall]:
 def messages_of(
     prompt: Prompt, calls: list[ModelCall], number: int
 ) -> list[CallMessage]:
-    """Return the messages a model got in one of its calls.
+    """Return the messages a model got in a call.
 
     For an executor that makes no calls, that is the prompt.
     """

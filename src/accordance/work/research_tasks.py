@@ -112,7 +112,7 @@ def _choice_of_agents(registry: AgentRegistry) -> str:
     lines = [f"- {agent.id}: {agent.level}, {agent.about['en']}" for agent in registry]
     levels = "\n".join(lines)
     return (
-        "Answer as the one of these agents whom the task suits best, on its level:\n"
+        "Answer as the agent of this list whom the task suits best, on its level:\n"
         f"{levels}"
     )
 

@@ -71,8 +71,8 @@ def review(
 
     `task_id` is the reviewed task, or the CHECK that reviews it. `product` is the hash
     of what the reviewer saw; it may be in the message instead, or known from the lease.
-    A review of anything but the current product is refused. So is one from a reviewer
-    whose `attempt` is over or who no longer is the `holder` of the task, and one by a
+    A review of anything but the current product is refused. So is a review from a reviewer
+    whose `attempt` is over or who no longer is the `holder` of the task, and a review by a
     worker, `not_own_of`, who made the product.
     """
     with receive(ledger, raw, task_id) as (tx, named):
@@ -191,7 +191,7 @@ def _speaking_check(
         return f"no check of task {task.task_id} waits for a review now"
 
     names = ", ".join(check.task_id for check in open_checks)
-    return f"several checks review task {task.task_id}: say which one ({names})"
+    return f"several checks review task {task.task_id}: name the check: {names}"
 
 
 def _why_not_now(
@@ -209,7 +209,7 @@ def _why_not_now(
     if seen is None:
         raise ProductUnnamed(
             "a review must say which product it saw",
-            way_out=f"name {task.product[:12]} if it is the current one",
+            way_out=f"name {task.product[:12]} if the review is about that product",
         )
 
     is_current = task.product.startswith(seen.lower())

@@ -32,7 +32,7 @@ MODEL_ANSWER: Final = "SAID"
 """A model answered, within a run."""
 RAN: Final = "RAN"
 LEFT_ALONE: Final = "LEFT_ALONE"
-"""An engine of another version than the one that began an attempt left it alone."""
+"""An engine left an attempt alone that another version began."""
 IS_COUNTED: Final = "is_counted"
 """Marks an answer whose cost was counted with an earlier attempt."""
 PLAN_WRITTEN: Final = "PLAN_WRITTEN"
@@ -121,7 +121,7 @@ def prompt_payload(
 class KeptAnswers:
     """The answers that models gave in a run.
 
-    A run that was cut off has no report, so its answers count for the next one. So do
+    A run that was cut off has no report, so its answers count for the next run. So do
     those of an attempt that ended because the remote of its repository was away: its
     work was done.
     """
@@ -130,7 +130,7 @@ class KeptAnswers:
     run: RunKey
 
     def recall(self, question: str) -> dict[str, Any] | None:
-        """Return the answer to a question, if a run that was cut off got one."""
+        """Return the answer to a question, if a run that was cut off got it."""
         with contextlib.suppress(LedgerError), self.ledger.read() as tx:
             own, carried = self._last_answers(tx, question)
             sha256 = own or carried
@@ -143,7 +143,7 @@ class KeptAnswers:
     def _last_answers(
         self, tx: Transaction, question: str
     ) -> tuple[str | None, str | None]:
-        """The answer of this attempt, and that of one whose work could not be kept."""
+        """The answer of this attempt, and that of an attempt whose work could not be kept."""
         answers: dict[int, str] = {}
         carried: str | None = None
         for entry in tx.entries_of(self.run.task_id or ""):

@@ -1,4 +1,4 @@
-"""Taking tasks up: which task is next, why there is none, and who holds one.
+"""Taking tasks up: which task is next, why there is none, and who holds them.
 
 The scheduler takes tasks up for accordance's own executors, `take_next` for outside
 workers. Both go by the same rules: `why_not_begin` for the plan, `take_up` for the
@@ -50,9 +50,9 @@ def anything(_tx: Transaction, _task: TaskRecord) -> bool:
 class NoTaskReason(StrEnum):
     """Why there is nothing to take up."""
 
-    NO_PLAN = "there is no plan; import one"
+    NO_PLAN = "there is no plan; import a plan"
     IN_REVIEW = "the plan waits for its review"
-    RETURNED = "the plan was returned; import a better one"
+    RETURNED = "the plan was returned; import a better plan"
     HELD = "the plan is held and waits for a person"
     PAUSED = "the plan is paused"
     FINISHED = "the plan is finished"
@@ -72,7 +72,7 @@ class NoTaskReason(StrEnum):
         " overtaken several times has to land first"
     )
     OTHERS = (
-        "there is work, but of other kinds than you asked for, or for one of"
+        "there is work, but of other kinds than you asked for, or for any of"
         " accordance's own executors; ask for any task to get what they would do,"
         " where its task allows that"
     )
@@ -111,7 +111,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
     own_work: bool = True,
     parallel_changes: int = PARALLEL_CHANGES,
 ) -> Taken | NoTaskReason:
-    """Take up the next task of a plan, or of the oldest plan that has one.
+    """Take up the next task of a plan, or of the oldest plan that has any.
 
     `holding` chooses the contracts of actions. Without `own_work` the holder gets no
     reviews of their own products. So many `parallel_changes` of a plan are made at once.
@@ -136,7 +136,7 @@ def take_next(  # noqa: PLR0913 - who asks, for what, and what they are held to
 def _take_from_any_plan(
     ledger: Ledger, take: Callable[[Transaction, str], Taken | NoTaskReason]
 ) -> Taken | NoTaskReason:
-    """Take up a task of the oldest plan that has one.
+    """Take up a task of the oldest plan that has any.
 
     If none has, the reason is that of the oldest plan that is not finished.
     """
@@ -374,7 +374,7 @@ def take_back_lost(tx: Transaction, plan: PlanRecord) -> None:
         task = tx.task(task_id)
         if task.progress.state is not State.IN_PROGRESS:
             tx.put_down(task_id)
-        elif landing_of(tx, task) is not None:  # nobody worked on it
+        elif landing_of(tx, task) is not None:  # it was not worked on
             tx.happen(task_id, Event.RELEASED, why={"by": "engine"})
         else:
             ruling = rule_lost_lease(history_of(tx, task), plan.rules.fuses)

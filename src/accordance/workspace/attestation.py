@@ -61,7 +61,7 @@ def verify_bundle(folder: Path, public: Path) -> dict[str, str]:
     if payload_type != PAYLOAD_TYPE or predicate_type != PREDICATE_TYPE:
         raise BundleBroken(f"{ATTESTATION} of {folder} attests something else")
     if subjects != _subjects(folder, about):
-        raise BundleBroken(f"{MANIFEST} of {folder} is not the one that was signed")
+        raise BundleBroken(f"{MANIFEST} of {folder} is not what was signed")
     return about
 
 

@@ -48,9 +48,12 @@ class Baseline(BaseModel):
         return changed_settings(self.git_settings, git_settings(repository))
 
 
-def record_baseline(repository: Path) -> Baseline:
-    """Return the baseline of a repository as it is now. Raises UnknownBase."""
-    commit = resolve(repository, "HEAD")
+def record_baseline(repository: Path, commit: str | None = None) -> Baseline:
+    """Return the baseline of a repository as it is now. Raises UnknownBase.
+
+    Changes are counted from `commit`; without it, from HEAD.
+    """
+    commit = commit or resolve(repository, "HEAD")
     return Baseline(
         commit=commit,
         tree=_tree_of(repository, commit),
@@ -120,7 +123,7 @@ def must_be_out_of_reach(place: Path, repository: Path) -> None:
     within_reach = [repository.resolve()]
     directory = git_directory(repository)
     if directory is not None:
-        within_reach += [directory.resolve(), _shared_directory(directory)]
+        within_reach += [directory.resolve(), shared_directory(directory)]
 
     real_place = place.resolve()
     for folder in within_reach:
@@ -163,7 +166,7 @@ def _tree_of(repository: Path, commit: str) -> str:
     return git.text("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
 
 
-def _shared_directory(directory: Path) -> Path:
+def shared_directory(directory: Path) -> Path:
     """Return the folder that a linked working tree shares with others."""
     pointer = directory / "commondir"
     if not pointer.is_file():

@@ -134,7 +134,7 @@ class Branch:
         if self.is_checked_out():
             raise WorkspaceError(
                 f"the branch {self.name} is checked out; "
-                "switch to another one and go on"
+                "switch to another branch and go on"
             )
 
         branch = f"{HEADS}{self.name}"

@@ -119,7 +119,7 @@ def _beside_earlier_copy(directory: Path, private: Path, earlier: Path) -> Works
     then = earlier.resolve()
     if then.is_relative_to(now) or now.is_relative_to(then):
         raise UnknownBase(
-            f"{earlier} cannot be an earlier copy of {directory}: one lies in the other"
+            f"{earlier} cannot be an earlier copy of {directory}: their folders overlap"
         )
 
     _new_folder(private)

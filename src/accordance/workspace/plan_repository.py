@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PlanRepository:
-    """A repository, the commit that plans begin on, and its remote, if it has one."""
+    """A repository, the commit that plans begin on, and its remote, if any."""
 
     place: Path  # on this machine; the copy of a remote
     base: str

@@ -213,7 +213,7 @@ class RepositoryCache:
         self._stamp()
 
     def _make_anew(self) -> None:
-        """Fetch everything into a new copy, and put it in the place of the old one."""
+        """Fetch everything into a new copy, and put it in the place of the old copy."""
         new = self.repository.with_name(f".{self.repository.name}-new")
         discard(new)
         try:
@@ -269,7 +269,7 @@ class RepositoryCache:
     # -- keeping it small
 
     def _tidy(self) -> None:
-        """Pack the copy once a day, and remove copies that nobody uses any more."""
+        """Pack the copy once a day, and remove copies that are no longer used."""
         mark = self.repository / ".git" / _TIDIED
         with suppress(OSError):
             if mark.stat().st_mtime > time.time() - _TIDY_SECONDS:

@@ -1,4 +1,4 @@
-"""Files that can decide how a test run ends without being a test.
+"""Files that can decide how a test run ends, or whether a hook is asked.
 
 A change to such a file is a fact of its own.
 """
@@ -9,12 +9,15 @@ import re
 from typing import Final
 
 from accordance.domain.facts import (
+    CURRENT_FACTS,
+    WITH_AGENT_HOOKS,
     WITH_LEFT_OUT,
     ChangeKind,
     ChangeSet,
     PathChange,
     SteeringFile,
 )
+from accordance.domain.hooks.steering import steered_hooks
 from accordance.workspace.shadowing import shadows
 
 # What files of these names steer, in whatever folder and letter case. Bundles store
@@ -115,7 +118,7 @@ def steers(path: str) -> str:
 
 
 def steering_files(
-    changes: ChangeSet, version: int = WITH_LEFT_OUT
+    changes: ChangeSet, version: int = CURRENT_FACTS
 ) -> tuple[SteeringFile, ...]:
     """Return the changed files that steer a test run.
 
@@ -128,6 +131,8 @@ def steering_files(
             steered = steers(path)
             if version >= WITH_LEFT_OUT:
                 steered = steered or _steers_by_place(change, path)
+            if version >= WITH_AGENT_HOOKS:
+                steered = steered or steered_hooks(path)
             if steered:
                 files.append(SteeringFile(path, steered, change.kind))
     return tuple(files)

@@ -114,7 +114,7 @@ def without_the_plan(project: Project) -> None:
             made_anew, "the chain was rewritten since then", id="all times are others"
         ),
         pytest.param(
-            cut_short, "the last one in the anchor", id="the newest events are gone"
+            cut_short, "the last event in the anchor", id="the newest events are gone"
         ),
         pytest.param(
             without_the_plan,

@@ -159,7 +159,7 @@ SAYINGS = [
     pytest.param(DatabaseError("q", {}, Exception("")), LedgerUnavailable, "ledger", id="nothing at all"),
     pytest.param(PoolTimeout("QueuePool limit"), LedgerBusy, "no connection became free", id="no connection"),
     pytest.param(InvalidRequestError("odd"), LedgerUnavailable, "odd", id="not the database's own"),
-    pytest.param(IntegrityError("q", {}, Exception("UNIQUE constraint failed")), Conflict, "somebody else was first", id="somebody was first"),
+    pytest.param(IntegrityError("q", {}, Exception("UNIQUE constraint failed")), Conflict, "another process was first", id="somebody was first"),
     pytest.param(OperationalError("q", {}, Exception("gone"), connection_invalidated=True), LedgerUnavailable, "the connection broke", id="the connection broke"),
 ]  # fmt: skip
 

@@ -164,7 +164,7 @@ def test_an_older_ledger_that_may_not_be_written_says_what_upgrades_it(
     assert (code, len(err.splitlines())) == (2, 1)
     assert "an older accordance (0005" in err
     assert (
-        "somebody who may write it has to upgrade it (`accordance verify` does that)"
+        "a user who may write it has to upgrade it (`accordance verify` does that)"
         in err
     )
 

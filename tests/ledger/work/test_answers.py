@@ -263,7 +263,7 @@ def test_a_ledger_of_the_first_version_is_upgraded(
     with ledger.read() as tx:
         planned, own = verify_ledger(tx)
     assert (planned.holds, own.holds) == (True, True)
-    assert "are as the upgrade found them" in planned.notices[0]
+    assert "are as the upgrade read them" in planned.notices[0]
     answers = AnswersInLedger(ledger.engine)
     answers.add([kept("a", "r", 1)])
     assert [one.answer for one in answers.answers()] == [{"at": 1}]

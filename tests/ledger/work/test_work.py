@@ -389,7 +389,7 @@ def test_a_refused_message_may_be_right_later(project: Project) -> None:
 @pytest.mark.parametrize(
     ("attempt", "said"),
     [
-        (1, "attempt 1 of task a is over; the current one is 2"),
+        (1, "attempt 1 of task a is over; the current attempt is 2"),
         (3, "attempt 3 of task a is over"),
     ],
 )
@@ -719,7 +719,7 @@ def test_a_product_with_two_checks_needs_both(project: Project) -> None:
     told = project.review("a")
     assert (told.status, told.content["why"]) == (
         "refused",
-        "several checks review task a: say which one (check0, check1)",
+        "several checks review task a: name the check: check0, check1",
     )
     told = project.review("check0")
     assert (

@@ -10,7 +10,7 @@ import pytest
 from accordance.contracts.context import ROLES as KNOWN
 from accordance.domain.roles import (
     ROLES,
-    Role,
+    AgentRole,
     RolePolicy,
     higher_role,
     max_attempts,
@@ -128,7 +128,7 @@ def test_policies_that_cannot_be_read(policy: object, message: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES.values(), ids=lambda role: role.name)
-def test_a_role_can_be_written_down_and_read_again(role: Role) -> None:
+def test_a_role_can_be_written_down_and_read_again(role: AgentRole) -> None:
     """As the table that accordance.toml would have."""
     assert role_from(role.name, json.loads(json.dumps(role.policy()))) == role
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accordance.contracts.pins import Pins
-from accordance.domain.roles import ROLES, Role
+from accordance.domain.roles import ROLES, AgentRole
 from accordance.domain.sight import Sight, places_named
 
 ENGINEER = ROLES["engineer"]
@@ -36,7 +36,7 @@ TESTS = {path for path in PATHS if path.startswith("tests/")}
 
 
 def readable(
-    role: Role = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
+    role: AgentRole = ENGINEER, forbidden: tuple[str, ...] = (), **task: Any
 ) -> set[str]:
     """What may be read beside the build files, by a task that may write src/app.py."""
     pins = {
@@ -162,14 +162,14 @@ def test_forbidden_wins(task: dict[str, Any], seen: set[str]) -> None:
 
 def test_a_role_narrows_and_says_what_it_reads() -> None:
     """What a task allows and the role does not write is not read; what the role reads is, in every task."""
-    writer = Role(name="writer", write=Pins.of(["docs/**"]), read=("src/**",))
+    writer = AgentRole(name="writer", write=Pins.of(["docs/**"]), read=("src/**",))
     assert readable(writer, allowed=["docs/**", "README.md"]) == {
         "docs/guide.md",
         "src/app.py",
         "src/app_test.py",
         "src/other.py",
     }
-    assert readable(Role(name="nobody", read=())) == set()
+    assert readable(AgentRole(name="nobody", read=())) == set()
 
 
 @pytest.mark.parametrize(

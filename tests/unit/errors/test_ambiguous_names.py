@@ -10,10 +10,8 @@ from accordance.errors import AmbiguousName
 @pytest.mark.parametrize(
     ("count", "way_out"),
     [
-        pytest.param(2, "name one by its id: t0, t1", id="all of them"),
-        pytest.param(
-            7, "name one by its id: t0, t1, t2, t3, t4 and 2 more", id="some of many"
-        ),
+        pytest.param(2, "give an id: t0, t1", id="all of them"),
+        pytest.param(7, "give an id: t0, t1, t2, t3, t4 and 2 more", id="some of many"),
     ],
 )
 def test_candidates(count: int, way_out: str) -> None:

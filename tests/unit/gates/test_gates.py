@@ -224,8 +224,8 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
         pytest.param(
             a_case(task=a_task(pins={**PINS, "max_files": 1, "max_loc": 10}), facts=replace(FACTS, lines=11)),
             [
-                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 2 files, pins.max_files allows 1; make a smaller one"),
-                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 11 lines, pins.max_loc allows 10; make a smaller one"),
+                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 2 files, pins.max_files allows 1; make a smaller change"),
+                (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 11 lines, pins.max_loc allows 10; make a smaller change"),
             ],
             id="larger than the pins allow",
         ),
@@ -236,7 +236,7 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
         ),
         pytest.param(
             a_case(task=a_task(pins={**PINS, "max_loc": 10})),
-            [(Gate.BUDGET, "EVIDENCE_INVALID", "pins.max_loc is 10, and nobody counted lines")],
+            [(Gate.BUDGET, "EVIDENCE_INVALID", "pins.max_loc is 10, and lines were never counted")],
             id="a bound that nobody measured",
         ),
         pytest.param(
@@ -502,9 +502,9 @@ def test_evidence_that_may_be_empty(case: Case) -> None:
 @pytest.mark.parametrize(
     ("evidence", "message"),
     [
-        (replace(some_evidence(), artifacts=()), "nobody looked for report_md"),
-        (replace(some_evidence(), selftest=None), "nobody read selftest.log"),
-        (replace(some_evidence(), patch=None), "nobody read patch.diff"),
+        (replace(some_evidence(), artifacts=()), "report_md was never looked for"),
+        (replace(some_evidence(), selftest=None), "selftest.log was never read"),
+        (replace(some_evidence(), patch=None), "patch.diff was never read"),
     ],
 )
 def test_a_fact_that_was_not_collected_is_an_error(evidence: Any, message: str) -> None:

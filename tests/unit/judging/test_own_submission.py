@@ -168,7 +168,7 @@ def test_the_report_lists_changes_and_tests(tmp_path: Path) -> None:
     result = handed_in(tmp_path, PASSES, FAILS)
     assert artifact(result, "report.md") == (
         "# Fix it.\n\n"
-        "No agent handed anything in; this was made from what accordance found.\n\n"
+        "No agent handed anything in; this was made from the facts.\n\n"
         "Changed files: 3\n\n"
         "- added: src/new.py\n"
         "- renamed: src/from.py -> src/to.py\n"

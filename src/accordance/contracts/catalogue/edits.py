@@ -109,7 +109,7 @@ EDITS: Final = Contract(
     version="file_edits_v1",
     name="edits",
     about=(
-        "A change of a repository, said by a model that is asked directly: each file "
+        "A change of a repository by a model that is asked directly: each file "
         "whole, or null to delete it."
     ),
     model=FileEdits,

@@ -24,7 +24,7 @@ OTHER_NAMES: Final = frozenset(
 
 
 def containers_are_named_once(message: JsonObject, _: Context) -> Iterator[Violation]:
-    """nodes, edges and requirements come under one name each, or with equal content."""
+    """nodes, edges and requirements come under a single name each, or with equal content."""
     if OTHER_NAMES.isdisjoint(message):
         return
 

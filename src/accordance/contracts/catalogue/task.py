@@ -256,7 +256,7 @@ def tests_are_named(message: JsonObject, _: Context) -> Iterator[Notice]:
         yield Notice(
             "only_a_self_test",
             path=path,
-            message="only a self-test: add a real one",
+            message="only a self-test: add a real test",
         )
 
 

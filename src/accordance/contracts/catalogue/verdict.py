@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
+from pydantic import ConfigDict
+
 from accordance.contracts.catalogue.identity import is_about_the_task
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract
@@ -61,8 +63,10 @@ class Links(Open):
     evidence_dir: str
 
 
-class Verdict(Open):
+class VerdictMessage(Open):
     """PASS or FAIL, as dashboards want it."""
+
+    model_config = ConfigDict(title="Verdict")
 
     schema_version: Literal["scc.verdict.v1"]
     task_id: Text
@@ -84,8 +88,10 @@ class OutcomeChecks(Open):
     changed_files_match: bool
 
 
-class Outcome(Open):
+class OutcomeMessage(Open):
     """What becomes of the task, as a scheduler wants it."""
+
+    model_config = ConfigDict(title="Outcome")
 
     schema_version: Annotated[Literal["scc.outcome.v1"] | None, NotNull] = None
     task_id: Text
@@ -159,7 +165,7 @@ VERDICT: Final = Contract(
         "The verdict on a submission as PASS or FAIL, with four checks, messages, "
         "times and links."
     ),
-    model=Verdict,
+    model=VerdictMessage,
     rules=(is_about_the_task, success_needs_every_check),
 )
 OUTCOME: Final = Contract(
@@ -169,7 +175,7 @@ OUTCOME: Final = Contract(
         "The verdict on a submission as DONE, RETRY, ESCALATE or REJECT, with five "
         "checks and the next action."
     ),
-    model=Outcome,
+    model=OutcomeMessage,
     rules=(
         is_about_the_task,
         success_needs_every_check,

@@ -46,7 +46,7 @@ class LintCase:
     has_own_tests: bool = False
     """Whether the settings name tests for tasks that name none."""
     repository_problem: str | None = None
-    """Why the remote of the repository cannot be used, if it has one."""
+    """Why the remote of the repository cannot be used; empty without a remote."""
 
     @cached_property
     def graph(self) -> PlanGraph:

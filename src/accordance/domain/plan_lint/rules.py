@@ -68,7 +68,7 @@ def every_product_has_a_reviewer(case: LintCase) -> Iterator[LintFinding]:
                 yield case.finding(
                     "every_product_has_a_reviewer",
                     "error",
-                    'nobody reviews it: no route of kind "review" fits',
+                    'it has no reviewer: no route of kind "review" fits',
                     reviewer,
                 )
 

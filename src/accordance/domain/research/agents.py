@@ -1,4 +1,4 @@
-"""Research agents as they are registered, found by any of their names."""
+"""Research agents as they are registered, looked up by any of their names."""
 
 from __future__ import annotations
 

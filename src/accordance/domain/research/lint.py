@@ -134,7 +134,9 @@ def _pair_faults(
     requires_other = other.id in registry.requirements(agent)
     required_by_other = agent.id in registry.requirements(other)
     if requires_other or required_by_other:
-        message = f"parallel_with names {other.id}, but one of them requires the other"
+        message = (
+            f"parallel_with names {other.id}, but `requires` puts them in sequence"
+        )
         yield RegistryFault(
             kind="error",
             code="contradictory_pair",

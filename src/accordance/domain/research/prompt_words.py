@@ -110,7 +110,7 @@ PROMPT_WORDS: Final[Mapping[str, PromptWords]] = MappingProxyType(
                 "Verify that the result really differs from the obvious.",
             ),
             candidates=(
-                "Put at least {count} candidates into t_scores. Never list one twice."
+                "Put at least {count} candidates into t_scores. Never list the same candidate twice."
             ),
             typicality=(
                 "score is typicality: 1 is what everybody would say, 0 what hardly "

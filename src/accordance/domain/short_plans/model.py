@@ -121,7 +121,7 @@ TASK_KEYS: Final[Mapping[str, Key]] = {
     "id": Key(
         "text",
         "from the title",
-        "The id in the ledger, where no two tasks share one. Of a task that changes code: a UUID, or a word from which one is made.",
+        "The id in the ledger, unique in all plans. Of a task that changes code: a UUID, or a word from which a UUID is made.",
         text_in,
     ),
     "type": Key(

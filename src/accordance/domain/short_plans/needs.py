@@ -11,7 +11,7 @@ from accordance.domain.short_plans.model import ShortTask
 from accordance.domain.short_plans.naming import slug
 from accordance.errors import InvalidPlanFile, did_you_mean
 
-_GIVE_AN_ID: Final = "give one of them an id"
+_GIVE_AN_ID: Final = "give either of them an id"
 
 
 @dataclass(slots=True)

@@ -90,7 +90,9 @@ class _Builder:
                 self.documents += 1
                 if self.documents > 1:
                     raise InvalidPlanFile(
-                        "a second document begins", line, way_out="a file has one plan"
+                        "a second document begins",
+                        line,
+                        way_out="a file holds a single plan",
                     )
             case "MappingStartEvent" | "SequenceStartEvent":
                 self._begin(line, is_table=name.startswith("Mapping"))

@@ -118,7 +118,7 @@ class AgentExecutor:
         if installed is not None:
             return installed
 
-        problem = f"{binary} is not a program" if binary else f"{kind} was not found"
+        problem = f"{binary} is not a program" if binary else f"{kind} is not installed"
         remedy = f"install it with `npm install --prefix .agents {PACKAGES[kind]}`"
         raise _CannotStart(
             Fault.NOT_INSTALLED, f"{problem}; {remedy}", lacks=binary or kind

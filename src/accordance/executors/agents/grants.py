@@ -21,7 +21,7 @@ _MODEL: Final = "model"
 _FURTHER_MODELS: Final = frozenset(
     ("models", "fallbacks", "fallback_model", "fallback_models")
 )
-"""Keys by which some endpoints are told to use other models."""
+"""Keys that make some endpoints use other models."""
 
 _DEFERRED: Final = "background"  # such an answer is made later, out of our sight
 

@@ -74,7 +74,7 @@ def _checks(judged: JudgedAttempt) -> Table:
         rows.append((gate.value, _mark(is_good=not findings), "; ".join(findings)))
     for run in judged.facts.runs:
         rows.append((run.command, _mark(is_good=run.passed), _about(run)))
-    return Table(("check", "result", "what was found"), rows)
+    return Table(("check", "result", "what it saw"), rows)
 
 
 def _mark(*, is_good: bool) -> str:

@@ -24,6 +24,7 @@ def all_routers() -> list[APIRouter]:
         session,
         statistics,
         task_acts,
+        task_pages,
         tasks,
         webhooks,
     )
@@ -35,6 +36,7 @@ def all_routers() -> list[APIRouter]:
         plan_pictures,
         plan_acts,
         tasks,
+        task_pages,
         task_acts,
         evidence,
         inbox,

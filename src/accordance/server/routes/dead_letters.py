@@ -13,8 +13,9 @@ from accordance.server.requests import Cancel, Reason, Requeue
 from accordance.server.routing import ACT
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
-from accordance.service import bulk, dead_letters
+from accordance.service import bulk, courses, dead_letters
 from accordance.service.views.bulk import BulkPreviewView, BulkResultView
+from accordance.service.views.courses import DeadLetterGroupListView
 from accordance.service.views.dead_letters import (
     CancelledTaskView,
     DeadLetterPageView,
@@ -29,6 +30,12 @@ _LONGEST_SECONDS: Final = 60.0
 def list_dead_letters(request: Request, caller: Reader, query: ListedBy) -> Response:
     """List what was given up, each task with the reason."""
     return paged(request, dead_letters.list_dead_letters(caller.project, query))
+
+
+@router.get("/dead-letters/groups", response_model=DeadLetterGroupListView)
+def groups(request: Request, caller: Reader, query: ListedBy) -> Response:
+    """Group all dead letters of a filter by reason. Items go into `requeue`."""
+    return shown(request, courses.dead_letter_groups(caller.project, query))
 
 
 @router.get("/dead-letters/preview", response_model=BulkPreviewView)

@@ -13,14 +13,14 @@ from accordance.errors import LedgerUnavailable
 from accordance.server.authentication import Anyone, authenticate
 from accordance.server.error_pages import ErrorPageView, page_of
 from accordance.server.problems import ServerStopping, documented
-from accordance.server.routing import Route
+from accordance.server.routing import RepeatableRoute
 from accordance.server.showing import shown
 from accordance.server.state import state_of
 from accordance.service import metrics
 from accordance.service.views.keys import CallerView, caller_view
 from accordance.service.views.server import LifeView, MetaView, ReadyView
 
-router = APIRouter(tags=["server"], route_class=Route, responses=documented())
+router = APIRouter(tags=["server"], route_class=RepeatableRoute, responses=documented())
 _KEYED = documented(401, 403)
 
 

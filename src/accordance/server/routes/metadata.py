@@ -11,7 +11,7 @@ from accordance.errors import NotFound
 from accordance.server import access_tokens
 from accordance.server.login import NoLogin
 from accordance.server.problems import documented
-from accordance.server.routing import Route
+from accordance.server.routing import RepeatableRoute
 from accordance.server.showing import shown
 from accordance.server.state import state_of
 from accordance.service.views.server import ResourceView
@@ -19,7 +19,7 @@ from accordance.service.views.server import ResourceView
 router = APIRouter(
     prefix=access_tokens.METADATA,
     tags=["login"],
-    route_class=Route,
+    route_class=RepeatableRoute,
     responses=documented(404),
 )
 

@@ -136,7 +136,7 @@ def approve(request: Request, caller: Planner, plan: str, body: Note) -> Respons
 
 @router.post("/plans/{plan}/return", response_model=PlanView, responses=ACT)
 def return_(request: Request, caller: Planner, plan: str, body: Reasons) -> Response:
-    """Return a plan, so that a better one is imported."""
+    """Return a plan, so that a better plan is imported."""
     view = plan_life.return_plan(
         caller.project, plan, by=caller.name, reasons=body.reasons
     )

@@ -11,9 +11,10 @@ from accordance.server.authentication import Reader
 from accordance.server.downloading import downloaded
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
-from accordance.service import downloads, events, plan_summaries, plans
+from accordance.service import courses, downloads, events, plan_summaries, plans
 from accordance.service.linting import lint_stored
 from accordance.service.project import plan_id_of
+from accordance.service.views.courses import ReasonListView, TimelineView
 from accordance.service.views.events import EventPageView
 from accordance.service.views.linting import LintView
 from accordance.service.views.plans import (
@@ -32,7 +33,8 @@ _DOCUMENT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 @router.get("/plans", response_model=PlanPageView)
 def list_plans(request: Request, caller: Reader, query: ListedBy) -> Response:
     """List plans, the newest first. Archived ones are left out."""
-    return paged(request, plans.list_plans(caller.project, query))
+    page = plans.list_plans(caller.project, query, with_counts=True)
+    return paged(request, page)
 
 
 @router.get("/plans/{plan}", response_model=PlanDetailView)
@@ -86,6 +88,18 @@ def plan_lint(request: Request, caller: Reader, plan: str) -> Response:
 def plan_verdicts(request: Request, caller: Reader, plan: str) -> Response:
     """List every verdict in a plan, the last one last."""
     return shown(request, plans.plan_verdicts(caller.project, plan))
+
+
+@router.get("/plans/{plan}/timeline", response_model=TimelineView)
+def plan_timeline(request: Request, caller: Reader, plan: str) -> Response:
+    """Show the attempts of a plan in time: when each began, ended, and how."""
+    return shown(request, courses.timeline_of(caller.project, plan))
+
+
+@router.get("/plans/{plan}/reasons", response_model=ReasonListView)
+def plan_reasons(request: Request, caller: Reader, plan: str) -> Response:
+    """Count the verdicts of a plan by reason."""
+    return shown(request, courses.reasons_of(caller.project, plan))
 
 
 @router.get("/plans/{plan}/events", response_model=EventPageView)

@@ -18,7 +18,7 @@ from accordance.server.authentication import (
 from accordance.server.login import SECONDS_TO_LOG_IN, attempt_in
 from accordance.server.problems import documented
 from accordance.server.requests import SessionWanted
-from accordance.server.routing import Route
+from accordance.server.routing import RepeatableRoute
 from accordance.server.showing import shown
 from accordance.server.state import ServerState, provider_of, state_of
 from accordance.service import keys
@@ -28,7 +28,7 @@ from accordance.service.views.keys import CallerView, LoginWaysView, caller_view
 router = APIRouter(
     prefix="/auth",
     tags=["login"],
-    route_class=Route,
+    route_class=RepeatableRoute,
     responses=documented(401, 403, 404),
 )
 LOGIN_COOKIE = "accordance_login"

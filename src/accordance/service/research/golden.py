@@ -40,7 +40,7 @@ __all__ = [
     "GoldenReport",
     "GoldenSet",
     "NoAnswer",
-    "Question",
+    "ProgramQuestion",
     "answers_in_store",
     "answers_of_program",
     "as_json",
@@ -84,7 +84,7 @@ def compare_reports(before: GoldenReport, after: GoldenReport) -> Regression:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProgramQuestion:
     """What a program is asked: a prompt, variables of its environment, its time."""
 
     prompt: str
@@ -93,7 +93,9 @@ class Question:
 
 
 def answers_of_program(
-    ask: Callable[[Question], GivenAnswer], timeout: float, registry: AgentRegistry
+    ask: Callable[[ProgramQuestion], GivenAnswer],
+    timeout: float,
+    registry: AgentRegistry,
 ) -> AnswerSource:
     """Return a source that asks a program, each time for at most so many seconds."""
 
@@ -107,7 +109,7 @@ def answers_of_program(
             "ACCORDANCE_AGENT": case.agent.id,
             "ACCORDANCE_REQUEST": dump_json(case.request),
         }
-        return ask(Question(prompt, variables, _seconds(case, timeout)))
+        return ask(ProgramQuestion(prompt, variables, _seconds(case, timeout)))
 
     return answer
 

@@ -35,6 +35,11 @@ class PlanEntryView(PlanView):
     """A plan in a list."""
 
     root: State
+    states: dict[State, int] | None = None  # how many tasks are in each
+    open_questions: int | None = None
+    run_started_at: str | None = None
+    tokens: int | None = None  # of models, since the plan began or was resumed
+    cost: float | None = None  # as far as prices are known
 
 
 class PlanPageView(PageView):

@@ -79,6 +79,32 @@ class QuestionPageView(PageView):
     items: tuple[AskedView, ...]
 
 
+class DocumentFieldView(View):
+    """A document that a question asks for, as the field of a form."""
+
+    name: str  # goes into `documents` of the upload
+    help: str
+    accepted_types: tuple[str, ...]  # suffixes; empty: any
+    suggested_path: str | None
+    is_required: bool
+    min_count: int
+    has_file: bool  # there is a file already
+
+
+class QuestionFormView(View):
+    """A question as a form: its documents, its choices, its options."""
+
+    question_id: str
+    kind: str
+    is_open: bool
+    documents: tuple[DocumentFieldView, ...]
+    takes_files: bool
+    takes_text: bool
+    largest_upload: int  # bytes, all files together
+    most_files: int
+    choices: tuple[ChoiceView, ...]
+
+
 class AnsweredView(View):
     """What an answer has brought about."""
 

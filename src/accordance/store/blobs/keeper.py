@@ -6,9 +6,9 @@ deleted plan has released: `collecting` removes it after a grace time.
 
     announce   a row in `loose_blobs`, by the database's clock
     put        the bytes, outside of any transaction
-    name       a row in `blob_objects`, instead of the loose one
+    name       a row in `blob_objects`, instead of the loose row
 
-Whoever collects holds the loose row until the bytes are gone, so an announcement of the
+The collector holds the loose row until the bytes are gone, so an announcement of the
 same blob waits for that, and its bytes are put again.
 """
 
@@ -157,7 +157,7 @@ class BlobKeeper:
         return self.store.place
 
     def _bind(self, engine: Engine, store: BlobStore) -> None:
-        """Make the store that of this ledger, if it is nobody's."""
+        """Make the store that of this ledger, if it has no owner yet."""
         if self._is_ours:
             return
         with translated(engine), engine.begin() as connection:

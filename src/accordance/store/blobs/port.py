@@ -1,12 +1,12 @@
 """A store of blobs: content-addressed, in parts, checked whenever it is read.
 
-Every store has the same layout, so that one can be copied into another by any tool:
+Every store has the same layout, so that any tool can copy it into another:
 
     accordance-store.json     which ledger the store belongs to
     ab/abcd.../00000          the parts of a blob, 16 MiB each, under its hash
 
 A part is put whole or not at all, after its hash was compared. So an upload that was
-cut off goes on with the parts that are missing, whoever takes it up again.
+cut off goes on with the parts that are missing, by any process that takes it up again.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class BlobStore(ABC):
         try:
             return str(json.loads(raw)["ledger"])
         except (ValueError, TypeError, KeyError):
-            return ""  # no ledger's: somebody has changed it
+            return ""  # no ledger's: it was changed from outside
 
     def give_to(self, ledger_id: str) -> None:
         """Write the label."""

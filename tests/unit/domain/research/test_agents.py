@@ -65,7 +65,7 @@ FAULTS: list[tuple[str, list[Any], list[str]]] = [
     ("nobody requires itself", [agent("a", requires=("a",))], ["error own_id a: requires names the agent itself"]),
     ("nor is parallel to itself", [agent("a", parallel_with=("a",))], ["error own_id a: parallel_with names the agent itself"]),
     ("a ring is named once", [agent("a", requires=("b",)), agent("b", requires=("c", "d")), agent("c", requires=("a",)), agent("d")], ["error cycle a: requires itself: a <- b <- c <- a"]),
-    ("parallel ones do not require each other", [agent("a", parallel_with=("c",)), agent("b", requires=("a",)), agent("c", requires=("b",), parallel_with=("a",))], ["error contradictory_pair a: parallel_with names c, but one of them requires the other", "error contradictory_pair c: parallel_with names a, but one of them requires the other"]),
+    ("parallel ones do not require each other", [agent("a", parallel_with=("c",)), agent("b", requires=("a",)), agent("c", requires=("b",), parallel_with=("a",))], ["error contradictory_pair a: parallel_with names c, but `requires` puts them in sequence", "error contradictory_pair c: parallel_with names a, but `requires` puts them in sequence"]),
     ("a pair is said by both", [agent("a", parallel_with=("b",)), agent("b")], ["warning one_sided_pair a: parallel_with names b, which does not name it in return"]),
     ("aliases count as names", [agent("a", parallel_with=("B1",)), agent("b", aliases=("B1",), parallel_with=("a",))], []),
     ("the level demands its phases", [agent("a", level="Enhanced", phases=(1, 4))], ["error level_phases a: level Enhanced also demands the phases 0, 2"]),

@@ -1,0 +1,1 @@
+"""Hooks of coding agents and of git, which ask for a judgement before work is done."""
