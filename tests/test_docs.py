@@ -85,6 +85,7 @@ PAGES_WITH_SETTINGS = (
     "gateway.md",
     "plans.md",
     "runtime.md",
+    "server.md",
     "settings.md",
     "how-to/let-a-coding-agent-change-a-repository.md",
     "how-to/use-postgresql-and-more-workers.md",

@@ -17,6 +17,7 @@ from tools.async_client import write_async_client
 from tools.errors_page import errors_page
 from tools.filters_page import filters_page
 from tools.plan_files_page import plan_files_page
+from tools.server_page import server_routes_page
 from tools.settings_page import settings_page
 
 from accordance import Accepted, check
@@ -402,6 +403,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "errors.md": errors_page,
     "filters.md": filters_page,
     "openapi.json": openapi_document,
+    "server-routes.md": server_routes_page,
     "check.svg": check_picture,
     "plan.svg": plan_picture,
 }

@@ -10,6 +10,7 @@ import pytest
 
 from accordance.domain.answering import CHOICES
 from accordance.domain.findings import Gate
+from accordance.domain.task_ruling import QuestionKind
 
 SCREENS = Path(__file__).resolve().parents[2] / "ui" / "src" / "screens"
 CONSEQUENCES = sorted(
@@ -37,7 +38,7 @@ def test_questions_of_checks_are_translated(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize("kind", list(CHOICES))
-def test_kinds_and_words_of_answers_are_translated(kind: str) -> None:
+def test_kinds_and_words_of_answers_are_translated(kind: QuestionKind) -> None:
     keys = keys_of("inbox/texts.ts")
     assert f"kind{kind}" in keys
     assert {f"word{choice.word}" for choice in CHOICES[kind]} <= keys

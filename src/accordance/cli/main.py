@@ -63,6 +63,7 @@ COMMANDS = {
     "inbox": ("accordance.cli.inbox", "List and answer the questions to people."),
     "dlq": ("accordance.cli.dlq", "List, requeue or drop what was given up."),
     "events": ("accordance.cli.events", "Show what happened."),
+    "export": ("accordance.cli.export", "Write a run into a single HTML file."),
     "render": (
         "accordance.cli.render",
         "Show a judgement again, from its bundle of evidence.",

@@ -18,6 +18,7 @@ from accordance.server import openapi, problems
 from accordance.server.dashboard import add_dashboard
 from accordance.server.event_feed import Feeds
 from accordance.server.guarding import Guarded
+from accordance.server.lite import add_lite_pages
 from accordance.server.rate_limits import Buckets
 from accordance.server.routes import all_routers
 from accordance.server.shield import Shield
@@ -66,6 +67,7 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     """Return the app of a server."""
     app = make_api()
     add_dashboard(app)
+    add_lite_pages(app)
     app.router.lifespan_context = _lifespan(state, mounts)
     state.doors = tuple(mount.path for mount in mounts if mount.right is not None)
     for mount in mounts:

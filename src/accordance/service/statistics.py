@@ -32,7 +32,7 @@ _NOBODY: Final[Who] = (None, None)
 
 def statistics_of(project: Project, plan: str | None = None) -> StatisticsView:
     """Return the statistics of a plan, or of all. Raises NotFound."""
-    counted = _Counted()
+    counted = Counted()
     with project.ledger.read() as tx:
         plans = [find_plan(tx, plan)] if plan is not None else tx.plans()
         for record in plans:
@@ -41,7 +41,7 @@ def statistics_of(project: Project, plan: str | None = None) -> StatisticsView:
 
 
 @dataclass
-class _Counted:
+class Counted:
     """What was counted so far."""
 
     messages: int = 0
@@ -58,7 +58,8 @@ class _Counted:
     times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add_plan(self, tx: Transaction, plan: PlanRecord) -> None:
-        workers = self._events(tx.entries(plan.plan_id))
+        """Count what happened in a plan."""
+        workers = self.read_events(tx.entries(plan.plan_id))
         messages = tx.find(MessageRecord, plan_id=plan.plan_id)
         by_id = {message.message_id: message for message in messages}
         for message in messages:
@@ -74,11 +75,11 @@ class _Counted:
         self.rejected += not message.accepted
         violations = message.answer.get("violations")
         for violation in violations if isinstance(violations, list) else ():
-            path = _ITEM.sub("[*]", str(violation.get("path", "$")))
+            path = without_numbers(str(violation.get("path", "$")))
             code = str(violation.get("code", ""))
             self.failures[(*who, message.kind, code, path)] += 1
 
-    def _events(self, entries: Iterable[ChainEntry]) -> dict[tuple[str, int], Who]:
+    def read_events(self, entries: Iterable[ChainEntry]) -> dict[tuple[str, int], Who]:
         """Count times and costs; return who made each attempt at each task."""
         workers: dict[tuple[str, int], Who] = {}
         attempts: Counter[str] = Counter()
@@ -117,6 +118,7 @@ class _Counted:
         return workers
 
     def view(self, plans: int) -> StatisticsView:
+        """Show what was counted."""
         failures = self.failures.most_common(_MOST)
         outcomes = self.outcomes.most_common(_MOST)
         return StatisticsView(
@@ -140,6 +142,11 @@ class _Counted:
                 _times(what, took) for what, took in sorted(self.times.items())
             ),
         )
+
+
+def without_numbers(path: str) -> str:
+    """Return the path of a field whatever the number of its item is."""
+    return _ITEM.sub("[*]", path)
 
 
 def _who(payload: Mapping[str, Any]) -> Who:

@@ -8,14 +8,15 @@ from fastapi import Depends, Query, Request
 from starlette.responses import Response
 
 from accordance.contracts.context import Context
-from accordance.server.authentication import Checker
+from accordance.server.authentication import Checker, Reader
 from accordance.server.routing import ACT, raw_body, reads
 from accordance.server.routing import router as new_router
 from accordance.server.showing import shown
-from accordance.service import contracts
+from accordance.service import contract_failures, contracts
 from accordance.service.views.contracts import (
     CheckView,
     ContractDetailView,
+    ContractFailuresView,
     ContractListView,
     SchemaView,
 )
@@ -33,6 +34,18 @@ def list_contracts(request: Request, _: Checker) -> Response:
 def show_contract(request: Request, _: Checker, name: str) -> Response:
     """Show what a contract demands: fields, rules, and what is normalised."""
     return shown(request, contracts.show_contract(name))
+
+
+@router.get("/contracts/{name}/failures", response_model=ContractFailuresView)
+def show_failures(
+    request: Request,
+    caller: Reader,
+    name: str,
+    plan: Annotated[str | None, Query(max_length=500)] = None,
+) -> Response:
+    """Show how often messages broke a contract: by field, by agent, with examples."""
+    view = contract_failures.contract_failures(caller.project, name, plan)
+    return shown(request, view)
 
 
 @router.get("/schemas/{name}", response_model=SchemaView)

@@ -18,6 +18,8 @@ from accordance.service.views.plans import GraphView
 
 router = new_router("plans")
 _PICTURE = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""A picture has its style in it, and may do nothing."""
 Goals = Annotated[list[str], Query(max_length=1000)]
 Depth = Annotated[int | None, Query(ge=0, le=1000)]
 
@@ -43,7 +45,8 @@ def plan_picture(
     picture = draw_svg(
         drawing.graph, labels, drawing.states, fold=(), depth=depth, theme=theme
     )
-    return Response(picture, media_type="image/svg+xml")
+    headers = {"Content-Security-Policy": _POLICY}
+    return Response(picture, headers=headers, media_type="image/svg+xml")
 
 
 @router.get("/plans/{plan}/layout", response_model=PlanLayoutView)

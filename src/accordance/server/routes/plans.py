@@ -13,6 +13,7 @@ from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
 from accordance.service import courses, downloads, events, plan_summaries, plans
 from accordance.service.linting import lint_stored
+from accordance.service.pages import plan_export
 from accordance.service.project import plan_id_of
 from accordance.service.views.courses import ReasonListView, TimelineView
 from accordance.service.views.events import EventPageView
@@ -26,6 +27,7 @@ from accordance.service.views.verdicts import VerdictListView
 
 router = new_router("plans")
 _FILE = {"content": {"application/zip": {"schema": {"type": "string"}}}}
+_PAGE = {"content": {"text/html": {"schema": {"type": "string"}}}}
 _TEXT = {"content": {"text/markdown": {"schema": {"type": "string"}}}}
 _DOCUMENT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 
@@ -113,6 +115,14 @@ def plan_events(
     """List what happened in a plan."""
     plan_id = plan_id_of(caller.project, plan)
     return paged(request, events.events_of_plan(caller.project, plan_id, query, after))
+
+
+@router.get(
+    "/plans/{plan}/export.html", responses={200: _PAGE}, response_class=Response
+)
+def export_page(caller: Reader, plan: str) -> Response:
+    """Return a run as a page that opens from disk."""
+    return downloaded(plan_export.plan_page(caller.project, plan))
 
 
 @router.get("/plans/{plan}/export", responses={200: _FILE}, response_class=Response)

@@ -82,13 +82,14 @@ def callback(request: Request) -> Response:
     session = keys.make_key(state.tenants.first.project, wanted, by=name).key
     response = RedirectResponse(attempt.then, HTTPStatus.FOUND)
     response.delete_cookie(LOGIN_COOKIE, path="/auth")
-    _set_session(response, session, hours * 3600, is_secure=state.is_secure)
+    set_session(response, session, hours * 3600, is_secure=state.is_secure)
     return response
 
 
-def _set_session(
+def set_session(
     response: Response, session: str, seconds: int, *, is_secure: bool
 ) -> None:
+    """Give a browser its session, and the token that its acts carry."""
     response.set_cookie(
         SESSION_COOKIE,
         session,
@@ -121,7 +122,7 @@ async def begin_session(request: Request, wanted: SessionWanted) -> Response:
     caller = await authenticate_key(request, wanted.key)
     response = shown(request, caller_view(caller.identity, caller.tenant.name))
     seconds = state.settings.login.hours * 3600
-    _set_session(response, wanted.key, seconds, is_secure=state.is_secure)
+    set_session(response, wanted.key, seconds, is_secure=state.is_secure)
     return response
 
 
@@ -134,6 +135,11 @@ def logout(request: Request, caller: Anyone) -> Response:
         keys.end_session(caller.project, caller.identity.key_id, by=caller.name)
         state.tenants.forget(session)
     response = Response(status_code=HTTPStatus.NO_CONTENT)
+    end_cookies(response)
+    return response
+
+
+def end_cookies(response: Response) -> None:
+    """Take the session of a browser away."""
     response.delete_cookie(SESSION_COOKIE)
     response.delete_cookie(CSRF_COOKIE)
-    return response

@@ -53,3 +53,46 @@ class CheckView(View):
     total: int  # violations, also those that are not listed
     repairs: tuple[dict[str, Any], ...]
     warnings: tuple[dict[str, Any], ...]
+
+
+class BrokenFieldView(View):
+    """How often a contract was broken at a field."""
+
+    path: str  # without the numbers of items
+    code: str
+    count: int
+
+
+class FailureRateView(View):
+    """How many messages of somebody broke a contract."""
+
+    agent: str | None  # the executor or worker; null: unknown
+    model: str | None
+    messages: int
+    rejected: int
+
+
+class FailureExampleView(View):
+    """A message that broke a contract, and its first violation."""
+
+    plan_id: str
+    subject: str  # the task, or the plan
+    message_id: str
+    attempt: int
+    at: str
+    agent: str | None
+    model: str | None
+    path: str
+    code: str
+    text: str
+
+
+class ContractFailuresView(View):
+    """How often a contract was broken: by field, by agent and model."""
+
+    version: str
+    messages: int
+    rejected: int
+    by_field: tuple[BrokenFieldView, ...]
+    by_agent: tuple[FailureRateView, ...]
+    examples: tuple[FailureExampleView, ...]

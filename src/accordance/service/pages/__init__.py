@@ -1,0 +1,1 @@
+"""What pages without JavaScript show: the same for a server and for a file."""
