@@ -131,7 +131,7 @@ requirements: setup ## pin the newest releases, with hashes
 	@for name in dev fuzz bench; do \
 	  echo "compiling requirements/$$name.txt"; \
 	  extras="--extra runtime --extra attest"; \
-	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra s3 --extra server --extra otel"; fi; \
+	  if [ $$name = dev ]; then extras="$$extras --extra llm --extra mcp --extra a2a --extra s3 --extra server --extra otel"; fi; \
 	  if [ $$name = bench ]; then extras="$$extras --extra server"; fi; \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \

@@ -11,8 +11,10 @@ import httpx
 import pytest
 
 from accordance.client.calls import EventLines
+from accordance.domain.chain import ChainEntry
+from accordance.errors import LedgerUnavailable
 from accordance.project.server_settings import ServerSettings
-from accordance.server.event_feed import FeedEvent, Reader
+from accordance.server.event_feed import Feed, FeedEvent, Reader
 from accordance.service.events import EventReader
 from accordance.service.live_events import EventSieve
 from accordance.service.project import Project
@@ -176,3 +178,56 @@ def test_a_client_that_leaves(served: Served, project: Project) -> None:
             break
         gone.wait(0.1)
     assert feed.readers == 0
+
+
+def test_readers_with_the_same_filter_ask_it_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever their number; those with another filter get what fits theirs."""
+    asked: list[str] = []
+    lets_through = EventSieve.lets_through
+
+    def counted(sieve: EventSieve, entry: ChainEntry) -> bool:
+        asked.append(str(sieve.filter))
+        return lets_through(sieve, entry)
+
+    monkeypatch.setattr(EventSieve, "lets_through", counted)
+
+    async def hand_on() -> list[list[FeedEvent]]:
+        loop = asyncio.get_running_loop()
+        filters = ["kind:PLAN_IMPORTED"] * 3 + ["kind:NOTHING"]
+        readers = [Reader(EventSieve.of(project, each), 9, loop) for each in filters]
+        feed = Feed(project, threading.Event(), set(readers))
+        feed._hand_on(list(entries(project)))
+        return [await reader.take(0) for reader in readers]
+
+    *alike, other = asyncio.run(hand_on())
+    assert [[event.entry.kind for event in got] for got in alike] == [
+        ["PLAN_IMPORTED"]
+    ] * 3
+    assert other == []
+    assert len(asked) == 2 * len(list(entries(project)))
+
+
+def test_a_filter_that_cannot_be_asked(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the ledger is away, its readers are cut off; the others get their events."""
+    lets_through = EventSieve.lets_through
+
+    def away(sieve: EventSieve, entry: ChainEntry) -> bool:
+        if "agent" in str(sieve.filter):
+            raise LedgerUnavailable("the ledger is away")
+        return lets_through(sieve, entry)
+
+    monkeypatch.setattr(EventSieve, "lets_through", away)
+
+    async def hand_on() -> tuple[bool, int]:
+        loop = asyncio.get_running_loop()
+        cut = Reader(EventSieve.of(project, "agent:x"), 9, loop)
+        well = Reader(EventSieve.of(project, ""), 9, loop)
+        feed = Feed(project, threading.Event(), {cut, well})
+        feed._hand_on(list(entries(project)))
+        return cut.is_too_slow, len(await well.take(0))
+
+    assert asyncio.run(hand_on()) == (True, len(list(entries(project))))

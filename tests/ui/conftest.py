@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from accordance.service.project import Project
-from tests.server.conftest import empty, project, served
+from tests.server.conftest import admin, empty, project, served
 from tests.server.stage import Served
 from tests.ui.browser import LIMIT, open_browser, why_not
 
-__all__ = ["empty", "project", "served"]
+__all__ = ["admin", "empty", "project", "served"]
 Opened = Callable[..., Page]
 
 

@@ -58,6 +58,7 @@ def test_two_keys_lead_to_a_screen(dashboard: Opened, keys: str, title: str) -> 
 def test_the_palette_leads_to_a_screen(dashboard: Opened) -> None:
     page = dashboard("/")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("contr")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Contracts", level=1)).to_be_visible()

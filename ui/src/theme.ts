@@ -2,16 +2,40 @@
 import { createTheme, type MantineColorsTuple } from "@mantine/core";
 
 const iris: MantineColorsTuple = [
-  "#eef0fe", "#dcdffb", "#b8bdf4", "#929aee", "#727de8",
-  "#5e6ae4", "#4f5bd5", "#414cbb", "#3943a8", "#2e3894",
+  "#eef0fe",
+  "#dcdffb",
+  "#b8bdf4",
+  "#929aee",
+  "#727de8",
+  "#5e6ae4",
+  "#4f5bd5",
+  "#414cbb",
+  "#3943a8",
+  "#2e3894",
 ];
 const ink: MantineColorsTuple = [
-  "#e9e8ee", "#c9c8d3", "#a3a2b2", "#737285", "#474657",
-  "#34333f", "#26252f", "#1b1a22", "#15141b", "#0f0e14",
+  "#e9e8ee",
+  "#c9c8d3",
+  "#a3a2b2",
+  "#737285",
+  "#474657",
+  "#34333f",
+  "#26252f",
+  "#1b1a22",
+  "#15141b",
+  "#0f0e14",
 ];
 const gray: MantineColorsTuple = [
-  "#faf9f7", "#f3f1ee", "#e9e6e1", "#dcd8d2", "#c9c4bc",
-  "#a8a29a", "#7a746d", "#58534e", "#3b3733", "#24211f",
+  "#faf9f7",
+  "#f3f1ee",
+  "#e9e6e1",
+  "#dcd8d2",
+  "#c9c4bc",
+  "#a8a29a",
+  "#7a746d",
+  "#58534e",
+  "#3b3733",
+  "#24211f",
 ];
 
 const sans =

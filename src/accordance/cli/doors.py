@@ -33,8 +33,22 @@ def _mcp() -> tuple[Mount, ...]:
     return (Mount("/mcp", door, Right.WORK, door.lifespan),)
 
 
+def _a2a() -> tuple[Mount, ...]:
+    """The door for agents that speak A2A; everybody may see the card."""
+    from accordance.a2a.app import AgentApp, card_app
+    from accordance.a2a.cards import CARD_PATH, PATH
+    from accordance.domain.access import Right
+    from accordance.server.app import Mount
+
+    return (
+        Mount(PATH, AgentApp(), Right.CHECK),
+        Mount(CARD_PATH, card_app, None),
+    )
+
+
 DOORS: Final[Sequence[Door]] = (
     Door("/mcp", "mcp", ("mcp", "mcp_types", "anyio"), _mcp),
+    Door("/a2a", "a2a", ("a2a", "google", "sse_starlette"), _a2a),
 )
 
 

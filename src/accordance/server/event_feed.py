@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Final
 
 from accordance.domain.chain import ChainEntry
+from accordance.domain.filters import Filter
 from accordance.errors import AccordanceError
 from accordance.server.showing import as_json
 from accordance.service.live_events import EventSieve, LiveReader, shown_event
@@ -62,14 +63,22 @@ class Reader:
 
     def offer(self, events: list[FeedEvent]) -> None:
         """Take in events that fit. Called by the waiter's thread."""
-        fitting = [event for event in events if self.sieve.lets_through(event.entry)]
+        self.accept(_fitting(self.sieve, events))
+
+    def accept(self, fitting: list[FeedEvent]) -> None:
+        """Take in events that are known to fit. Called by the waiter's thread."""
         if not fitting or self.is_too_slow:
             return
         if len(self._waiting) + len(fitting) > self._most:
-            self.is_too_slow = True
-            self._waiting.clear()
-        else:
-            self._waiting.extend(fitting)
+            self.cut_off()
+            return
+        self._waiting.extend(fitting)
+        self._wake()
+
+    def cut_off(self) -> None:
+        """Give the reader up: it resumes by the number of its last event."""
+        self.is_too_slow = True
+        self._waiting.clear()
         self._wake()
 
     def end(self) -> None:
@@ -94,6 +103,10 @@ class Reader:
         while self._waiting:
             taken.append(self._waiting.popleft())
         return taken
+
+
+def _fitting(sieve: EventSieve, events: list[FeedEvent]) -> list[FeedEvent]:
+    return [event for event in events if sieve.lets_through(event.entry)]
 
 
 @dataclass(slots=True)
@@ -164,15 +177,25 @@ class Feed:
         with self._lock:
             readers = list(self._readers)
             listeners = list(self._listeners)
+        by_filter: dict[Filter, list[Reader]] = {}
         for reader in readers:
-            try:
-                reader.offer(events)
-            except AccordanceError as error:  # its filter had to ask the ledger
-                log.warning("a reader of events was cut off: %s", error)
-                reader.is_too_slow = True
-                reader.offer(events)
+            by_filter.setdefault(reader.sieve.filter, []).append(reader)
+        for alike in by_filter.values():
+            self._hand_to(alike, events)
         for listener in listeners:
             listener()
+
+    def _hand_to(self, alike: list[Reader], events: list[FeedEvent]) -> None:
+        """Hand events to readers with the same filter, which is asked once."""
+        try:
+            fitting = _fitting(alike[0].sieve, events)
+        except AccordanceError as error:  # the filter had to ask the ledger
+            log.warning("readers of events were cut off: %s", error)
+            for reader in alike:
+                reader.cut_off()
+            return
+        for reader in alike:
+            reader.accept(fitting)
 
     def _end_readers(self) -> None:
         with self._lock:

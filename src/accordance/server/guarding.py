@@ -21,9 +21,11 @@ from accordance.server.authentication import (
     bearer_of,
     strangers_must_wait,
 )
+from accordance.server.hosting import host_for
 from accordance.server.problems import problem
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
+from accordance.service.hosting import HOST, PUBLIC_URL
 
 IDENTITY: Final = "accordance.identity"
 PROJECT: Final = "accordance.project"
@@ -43,10 +45,11 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
+        connection = HTTPConnection(scope)
+        scope[PUBLIC_URL] = state_of(connection).settings.public_url
         if self.right is None:
             await self.app(scope, receive, send)
             return
-        connection = HTTPConnection(scope)
         try:
             must_be_own_page(connection)
             caller = await self._caller(connection)
@@ -61,6 +64,7 @@ class Guarded:
             return
         scope[IDENTITY] = caller.identity
         scope[PROJECT] = caller.project
+        scope[HOST] = host_for(caller, state_of(connection))
         await self.app(scope, receive, send)
 
     async def _caller(self, connection: HTTPConnection) -> Caller:

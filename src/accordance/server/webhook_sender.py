@@ -17,7 +17,7 @@ from accordance.domain.webhooks import signature
 from accordance.errors import AccordanceError
 from accordance.project.server_settings import ServerSettings
 from accordance.server.event_feed import Feed
-from accordance.service import webhooks
+from accordance.service import task_pushes, webhooks
 from accordance.service.project import Project
 from accordance.service.webhooks import DueDelivery, target_of
 from accordance.telemetry import names, tracing
@@ -73,6 +73,7 @@ class WebhookSender:
                 return
             try:
                 webhooks.collect(self.project)
+                task_pushes.collect(self.project)
                 self._send_due()
             except AccordanceError as error:
                 log.warning("webhooks wait: %s", error)
@@ -127,6 +128,8 @@ class WebhookSender:
             "webhook-timestamp": str(moment),
             "webhook-signature": signature(due.webhook.secret, name, moment, body),
         }
+        if due.webhook.push is not None:
+            headers.update(due.webhook.push.headers)
         span = tracing.current()
         if span is not None:
             headers["traceparent"] = str(span)

@@ -63,7 +63,7 @@ def list_questions(
     with project.ledger.read() as tx:
         wanted = _wanted(tx, query, with_answered=with_answered, by_cause=by_cause)
         page = tx.page(QUESTION_LIST, wanted, query.request)
-        items = tuple(_asked(tx, question) for question in page.items)
+        items = tuple(asked_in(tx, question) for question in page.items)
     return QuestionPageView(items=items, next=page.next)
 
 
@@ -80,10 +80,11 @@ def _wanted(
 def show_question(project: Project, name: str) -> AskedView:
     """Return a question. Raises NotFound or AmbiguousName."""
     with project.ledger.read() as tx:
-        return _asked(tx, find_question(tx, name))
+        return asked_in(tx, find_question(tx, name))
 
 
-def _asked(tx: Transaction, question: QuestionRecord) -> AskedView:
+def asked_in(tx: Transaction, question: QuestionRecord) -> AskedView:
+    """Return a question of the ledger with everything that is needed to answer it."""
     task_title = tx.task(question.task_id).title if question.task_id else None
     return asked_view(
         question,

@@ -132,16 +132,15 @@ def make_webhook(
             f"there is no notification {unknown[0][:60]!r}",
             way_out=f"known: {', '.join(NotificationKind)}",
         )
-    store = _webhooks(project)
-    if len(store.active()) >= _MOST_WEBHOOKS:
+    store = webhooks_of(project)
+    if len(_own(store)) >= _MOST_WEBHOOKS:
         raise InvalidWebhook(f"a project has at most {_MOST_WEBHOOKS} webhooks")
     with project.ledger.read() as tx:
         seen = tx.last_number()
-    secret = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
     record = WebhookRecord(
-        webhook_id=f"wh-{secrets.token_hex(8)}",
+        webhook_id=new_webhook_id(),
         url=url,
-        secret=f"{SECRET_PREFIX}{secret}",
+        secret=new_secret(),
         kinds=tuple(dict.fromkeys(kinds)),
         made_by=by,
         made_at=now(),
@@ -151,30 +150,46 @@ def make_webhook(
     return NewWebhookView(**dict(_view(record)), secret=record.secret)
 
 
+def new_webhook_id() -> str:
+    """Return a name for a webhook."""
+    return f"wh-{secrets.token_hex(8)}"
+
+
+def new_secret() -> str:
+    """Return a secret to sign deliveries with."""
+    secret = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    return f"{SECRET_PREFIX}{secret}"
+
+
 def list_webhooks(project: Project) -> WebhookListView:
     """Return the webhooks of a project."""
-    return WebhookListView(items=tuple(map(_view, _webhooks(project).active())))
+    return WebhookListView(items=tuple(map(_view, _own(webhooks_of(project)))))
+
+
+def _own(store: WebhooksInLedger) -> list[WebhookRecord]:
+    """Return the webhooks that follow the whole project."""
+    return [webhook for webhook in store.active() if webhook.push is None]
 
 
 def remove_webhook(project: Project, webhook_id: str, *, by: str) -> RemovedWebhookView:
     """Send nothing more to a webhook. Raises NotFound."""
-    if not _webhooks(project).disable(webhook_id, by=by):
+    if not webhooks_of(project).disable(webhook_id, by=by):
         raise NotFound("webhook", webhook_id)
     return RemovedWebhookView(webhook_id=webhook_id)
 
 
 def list_deliveries(project: Project, webhook_id: str) -> DeliveryListView:
     """Return the newest deliveries of a webhook. Raises NotFound."""
-    known = [record.webhook_id for record in _webhooks(project).active()]
+    known = [record.webhook_id for record in webhooks_of(project).active()]
     if webhook_id not in known:
         raise NotFound("webhook", webhook_id, known)
-    deliveries = _webhooks(project).deliveries(webhook_id, _MOST_SHOWN)
+    deliveries = webhooks_of(project).deliveries(webhook_id, _MOST_SHOWN)
     return DeliveryListView(items=tuple(map(_delivery_view, deliveries)))
 
 
 def redeliver(project: Project, delivery_id: str) -> DeliveryView:
     """Send a notification again, now. Raises NotFound."""
-    store = _webhooks(project)
+    store = webhooks_of(project)
     delivery = store.delivery(delivery_id)
     if delivery is None:
         raise NotFound("delivery", delivery_id)
@@ -198,9 +213,9 @@ class DueDelivery:
 
 def collect(project: Project) -> int:
     """Make deliveries of what has happened; return how many."""
-    store = _webhooks(project)
+    store = webhooks_of(project)
     made = 0
-    for webhook in store.active():
+    for webhook in _own(store):
         reader = EventReader(project, after=webhook.seen)
         there_is_more = True
         while there_is_more:
@@ -215,7 +230,7 @@ def collect(project: Project) -> int:
 
 def take_due(project: Project, most: int) -> list[DueDelivery]:
     """Take deliveries that are due; other processes leave them alone meanwhile."""
-    store = _webhooks(project)
+    store = webhooks_of(project)
     webhooks = {webhook.webhook_id: webhook for webhook in store.active()}
     if not webhooks:
         return []
@@ -260,7 +275,7 @@ def note_result(
         noted = replace(noted, state=GIVEN_UP, next_at=None, ended_at=moment)
     else:
         noted = replace(noted, state=WAITING, next_at=_later(moment, pause))
-    _webhooks(project).save(noted)
+    webhooks_of(project).save(noted)
     return noted
 
 
@@ -279,17 +294,23 @@ def _deliveries(
         kind = notification_of(entry, roots)
         if kind is None or (webhook.kinds and kind not in webhook.kinds):
             continue
-        deliveries.append(
-            DeliveryRecord(
-                delivery_id=f"msg_{secrets.token_hex(12)}",
-                webhook_id=webhook.webhook_id,
-                kind=kind.value,
-                payload=_payload(kind, entry),
-                made_at=now(),
-                next_at=now(),
-            )
-        )
+        deliveries.append(new_delivery(webhook, kind.value, _payload(kind, entry)))
     return deliveries
+
+
+def new_delivery(
+    webhook: WebhookRecord, kind: str, payload: dict[str, Any]
+) -> DeliveryRecord:
+    """Return a notification that is due now."""
+    moment = now()
+    return DeliveryRecord(
+        delivery_id=f"msg_{secrets.token_hex(12)}",
+        webhook_id=webhook.webhook_id,
+        kind=kind,
+        payload=payload,
+        made_at=moment,
+        next_at=moment,
+    )
 
 
 def _payload(kind: NotificationKind, entry: ChainEntry) -> dict[str, Any]:
@@ -311,7 +332,8 @@ def _later(moment: str, seconds: float) -> str:
     return later.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _webhooks(project: Project) -> WebhooksInLedger:
+def webhooks_of(project: Project) -> WebhooksInLedger:
+    """Return where the webhooks of a project are kept. Raises LedgerUnavailable."""
     ledger = project.ledger
     if not isinstance(ledger, SqlLedger):
         raise LedgerUnavailable("webhooks are kept in a database; this ledger has none")

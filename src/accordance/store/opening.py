@@ -37,7 +37,7 @@ Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
 
 DEFAULT_BLOBS: Final = BlobConfig()
-SCHEMA: Final = "0014"
+SCHEMA: Final = "0015"
 _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0

@@ -53,6 +53,7 @@ WEBHOOKS: Final = Table(
     time_column("made_at", nullable=False),
     time_column("disabled_at"),
     Column("seen", BigInteger, nullable=False),  # the last event looked at
+    Column("push", Json),  # of a webhook that follows a single task; see records
 )
 
 DELIVERIES: Final = Table(

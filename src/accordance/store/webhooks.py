@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, and_, insert, select, update
@@ -22,6 +22,20 @@ GIVEN_UP: Final = "given up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PushRecord:
+    """What a webhook that follows a single task is about."""
+
+    task: str  # as the client calls it
+    plan_id: str
+    client: str  # who is told
+    name: str  # what the client calls the webhook
+    scheme: str  # how the target knows who calls
+    headers: Mapping[str, str] = field(default_factory=dict)
+    told: str = ""  # the hash of what was told last
+    is_over: bool = False  # the last word was told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookRecord:
     """Where notifications are sent."""
 
@@ -33,6 +47,7 @@ class WebhookRecord:
     made_at: str
     disabled_at: str | None = None
     seen: int = 0  # the last event that was looked at
+    push: PushRecord | None = None  # None: it follows the whole project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +108,10 @@ class WebhooksInLedger:
         return bool(changed)
 
     def active(self) -> list[WebhookRecord]:
-        """Return the webhooks that are sent to, the oldest first."""
+        """Return the webhooks that are sent to, the oldest first.
+
+        Those that follow a single task are among them.
+        """
         query = (
             select(WEBHOOKS)
             .where(WEBHOOKS.c.disabled_at.is_(None))
@@ -103,18 +121,25 @@ class WebhooksInLedger:
             return [_webhook(row) for row in connection.execute(query)]
 
     def advance(
-        self, record: WebhookRecord, seen: int, deliveries: Sequence[DeliveryRecord]
+        self,
+        record: WebhookRecord,
+        seen: int,
+        deliveries: Sequence[DeliveryRecord],
+        push: PushRecord | None = None,
     ) -> bool:
         """Note that events were looked at, with the notifications they cause.
 
         Whether this process was the first to do so.
         """
+        noted: dict[str, Any] = {"seen": seen}
+        if push is not None:
+            noted["push"] = asdict(push)
         was_there = and_(
             WEBHOOKS.c.webhook_id == record.webhook_id, WEBHOOKS.c.seen == record.seen
         )
         with self._writing() as connection:
             first = connection.execute(
-                update(WEBHOOKS).where(was_there).values(seen=seen)
+                update(WEBHOOKS).where(was_there).values(noted)
             ).rowcount
             if first and deliveries:
                 rows = [asdict(delivery) for delivery in deliveries]
@@ -189,6 +214,8 @@ class WebhooksInLedger:
 def _webhook(row: Row[Any]) -> WebhookRecord:
     fields = dict(row._mapping)  # noqa: SLF001 - the public name of SQLAlchemy's own
     fields["kinds"] = tuple(fields["kinds"])
+    push = fields["push"]
+    fields["push"] = None if push is None else PushRecord(**push)
     return WebhookRecord(**fields)
 
 

@@ -90,7 +90,7 @@ def _signed_statement(folder: Path, public: Path) -> tuple[str, Any]:
 def _statement(folder: Path, about: Mapping[str, str]) -> bytes:
     """Return an in-toto Statement about a bundle."""
     try:
-        from google.protobuf.json_format import MessageToJson  # type: ignore[import-untyped]
+        from google.protobuf.json_format import MessageToJson
         from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor  # type: ignore[import-untyped]
         from in_toto_attestation.v1.statement import Statement  # type: ignore[import-untyped]
     except ImportError:

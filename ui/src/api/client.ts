@@ -43,10 +43,7 @@ export class ApiProblem extends Error {
 
 export const AWAY = "server-away";
 
-export async function get<P extends GetPath>(
-  path: P,
-  options: GetOptions<P>,
-): Promise<Answer<P>> {
+export async function get<P extends GetPath>(path: P, options: GetOptions<P>): Promise<Answer<P>> {
   const response = await send(urlOf(path, options.params, options.query), {
     ...(options.signal && { signal: options.signal }),
   });
@@ -88,7 +85,9 @@ export function urlOf(
   );
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && value !== null && value !== "") search.set(key, String(value));
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined && each !== null && each !== "") search.append(key, String(each));
+    }
   }
   const text = search.toString();
   return text ? `${filled}?${text}` : filled;

@@ -175,7 +175,8 @@ class Refresher {
       this.plans = new Set();
       this.tasks = new Set();
       const predicate = ({ queryKey }: { queryKey: QueryKey }) =>
-        (who && queryKey[0] === "/v1/me") || (isLive(queryKey) && (all || isTouched(queryKey, plans, tasks)));
+        (who && queryKey[0] === "/v1/me") ||
+        (isLive(queryKey) && (all || isTouched(queryKey, plans, tasks)));
       await this.client
         .invalidateQueries({ predicate }, { cancelRefetch: false })
         .catch(() => undefined);

@@ -42,9 +42,7 @@ export function useRead<P extends GetPath>(
 }
 
 type PagedPath = {
-  [P in GetPath]: Answer<P> extends { items: readonly unknown[]; next?: string | null }
-    ? P
-    : never;
+  [P in GetPath]: Answer<P> extends { items: readonly unknown[]; next?: string | null } ? P : never;
 }[GetPath];
 
 /** Read a list by pages: `items` has all that were read, `more` reads the next. */
@@ -59,7 +57,11 @@ export function usePages<P extends PagedPath>(
     queryKey: [...keyOf(path, options), "pages"],
     queryFn: ({ signal, pageParam }) => {
       const further = { ...(options.query as object), ...(pageParam && { cursor: pageParam }) };
-      return get(path, { ...options, query: further, signal } as unknown as GetOptions<P>) as Promise<Page>;
+      return get(path, {
+        ...options,
+        query: further,
+        signal,
+      } as unknown as GetOptions<P>) as Promise<Page>;
     },
     initialPageParam: null,
     getNextPageParam: (page) => page.next ?? null,
@@ -83,7 +85,15 @@ export function keyOf(path: string, options: { params?: unknown; query?: unknown
   return [path, options.params ?? {}, options.query ?? {}];
 }
 
-const NOT_LIVE = ["/v1/me", "/v1/meta", "/v1/schemas", "/v1/errors", "/auth"];
+/** What no event changes; a layout changes with the revision of its plan, and is asked for by it. */
+const NOT_LIVE = [
+  "/v1/plans/{plan}/layout",
+  "/v1/me",
+  "/v1/meta",
+  "/v1/schemas",
+  "/v1/errors",
+  "/auth",
+];
 
 export function isLive(queryKey: QueryKey): boolean {
   const path = String(queryKey[0]);

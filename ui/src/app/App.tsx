@@ -34,7 +34,8 @@ function newClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 20_000,
-        retry: (count, error) => count < 2 && error instanceof ApiProblem && (error.status === 0 || error.status >= 500),
+        retry: (count, error) =>
+          count < 2 && error instanceof ApiProblem && (error.status === 0 || error.status >= 500),
         networkMode: "always", // a server on loopback answers without a network
       },
       mutations: { networkMode: "always" },
@@ -52,7 +53,11 @@ export function App({ nonce }: { nonce: string }) {
   };
   return (
     <LanguageContext value={{ language, choose }}>
-      <MantineProvider theme={whole} defaultColorScheme="auto" {...(nonce && { getStyleNonce: () => nonce })}>
+      <MantineProvider
+        theme={whole}
+        defaultColorScheme="auto"
+        {...(nonce && { getStyleNonce: () => nonce })}
+      >
         <QueryClientProvider client={client}>
           <Fault>
             <Session>
@@ -64,7 +69,15 @@ export function App({ nonce }: { nonce: string }) {
                         <Route element={<Shell />}>
                           <Route index element={<Navigate to="/runs" replace />} />
                           {SCREENS.map(({ path, element: Element }) => (
-                            <Route key={path} path={path} element={<Fault><Element /></Fault>} />
+                            <Route
+                              key={path}
+                              path={path}
+                              element={
+                                <Fault>
+                                  <Element />
+                                </Fault>
+                              }
+                            />
                           ))}
                           <Route path="*" element={<Nothing />} />
                         </Route>

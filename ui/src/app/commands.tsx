@@ -1,6 +1,14 @@
 /** The command palette (Ctrl-K) and the list of shortcuts (?). Screens add their commands. */
 import { Modal, ScrollArea, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
-import { createContext, type KeyboardEvent, type ReactNode, useContext, useEffect, useRef, useState } from "react";
+import {
+  createContext,
+  type KeyboardEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { useNavigate } from "react-router";
 
 import { useTexts } from "../i18n";
@@ -14,7 +22,9 @@ export interface Command {
 }
 
 const CommandsContext = createContext<{
-  layers: Set<{ current: readonly Command[] }>; open: () => void; help: () => void;
+  layers: Set<{ current: readonly Command[] }>;
+  open: () => void;
+  help: () => void;
 }>({ layers: new Set(), open: () => undefined, help: () => undefined });
 
 /** Commands that the palette offers while a component is shown. */
@@ -51,14 +61,26 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
     return () => document.removeEventListener("keydown", press);
   }, []);
   const places = PLACES.map(({ path, name, key }) => ({
-    keys: `g ${key}`, label: t.goTo(t[name] as string), run: () => void navigate(path),
+    keys: `g ${key}`,
+    label: t.goTo(t[name] as string),
+    run: () => void navigate(path),
   }));
   useShortcuts([...places, { keys: "?", label: t.help, run: help }]);
   const commands = () => [...[...layers].flatMap((layer) => layer.current), ...places];
   return (
     <CommandsContext value={{ layers, open, help }}>
       {children}
-      <Modal opened={shown === "palette"} onClose={() => setShown("")} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label={t.commands}>
+      <Modal
+        opened={shown === "palette"}
+        transitionProps={{ duration: 0 }}
+        onClose={() => setShown("")}
+        withCloseButton={false}
+        padding={0}
+        size="lg"
+        yOffset="12vh"
+        centered={false}
+        aria-label={t.commands}
+      >
         {shown === "palette" && <Palette commands={commands()} onClose={() => setShown("")} />}
       </Modal>
       <Modal opened={shown === "help"} onClose={() => setShown("")} title={t.shortcuts}>
@@ -73,7 +95,9 @@ function Palette({ commands, onClose }: { commands: readonly Command[]; onClose:
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = commands.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
+  const fitting = commands.filter(({ label }) =>
+    words.every((word) => label.toLowerCase().includes(word)),
+  );
   const run = (command: Command | undefined) => {
     if (!command) return;
     onClose();
@@ -92,23 +116,53 @@ function Palette({ commands, onClose }: { commands: readonly Command[]; onClose:
   return (
     <div>
       <TextInput
-        variant="unstyled" size="md" px="md" py={6} data-autofocus placeholder={t.commands} aria-label={t.commands} value={text}
-        role="combobox" aria-expanded aria-controls="commands" aria-activedescendant={fitting[at] ? `command-${at}` : undefined}
-        onChange={(event) => { setText(event.currentTarget.value); setAt(0); }} onKeyDown={press}
+        variant="unstyled"
+        size="md"
+        px="md"
+        py={6}
+        data-autofocus
+        placeholder={t.commands}
+        aria-label={t.commands}
+        value={text}
+        role="combobox"
+        aria-expanded
+        aria-controls="commands"
+        aria-activedescendant={fitting[at] ? `command-${at}` : undefined}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
       />
       <ScrollArea.Autosize mah={360} style={{ borderTop: "1px solid var(--line)" }}>
         <div role="listbox" id="commands" aria-label={t.commands} style={{ padding: 6 }}>
           {fitting.map((command, index) => (
             <UnstyledButton
-              key={command.label} id={`command-${index}`} role="option" aria-selected={index === at} w="100%" px="sm" py={8} tabIndex={-1}
-              onMouseEnter={() => setAt(index)} onClick={() => run(command)}
-              style={{ borderRadius: 8, fontSize: 14, background: index === at ? "var(--accent-soft)" : undefined }}
+              key={command.label}
+              id={`command-${index}`}
+              role="option"
+              aria-selected={index === at}
+              w="100%"
+              px="sm"
+              py={8}
+              tabIndex={-1}
+              onMouseEnter={() => setAt(index)}
+              onClick={() => run(command)}
+              style={{
+                borderRadius: 8,
+                fontSize: 14,
+                background: index === at ? "var(--accent-soft)" : undefined,
+              }}
             >
               {command.label}
             </UnstyledButton>
           ))}
         </div>
-        {fitting.length === 0 && <Text c="dimmed" p="md" size="sm">{t.noCommand}</Text>}
+        {fitting.length === 0 && (
+          <Text c="dimmed" p="md" size="sm">
+            {t.noCommand}
+          </Text>
+        )}
       </ScrollArea.Autosize>
     </div>
   );
@@ -120,9 +174,16 @@ function Help({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   return (
     <Stack gap={8}>
       {rows.map(({ keys, label }) => (
-        <div key={`${keys} ${label}`} style={{ display: "flex", justifyContent: "space-between", gap: 16 }}>
+        <div
+          key={`${keys} ${label}`}
+          style={{ display: "flex", justifyContent: "space-between", gap: 16 }}
+        >
           <span>{label}</span>
-          <span style={{ display: "inline-flex", gap: 4 }}>{keys.split(" ").map((key) => <Key key={key}>{key}</Key>)}</span>
+          <span style={{ display: "inline-flex", gap: 4 }}>
+            {keys.split(" ").map((key) => (
+              <Key key={key}>{key}</Key>
+            ))}
+          </span>
         </div>
       ))}
     </Stack>

@@ -1,6 +1,11 @@
 /** Every screen: its addresses, and where it stands in the navigation. Loaded when first shown. */
 import {
-  IconFlask, IconInbox, IconMailOff, IconPlayerPlay, IconSettings, IconWritingSign,
+  IconFlask,
+  IconInbox,
+  IconMailOff,
+  IconPlayerPlay,
+  IconSettings,
+  IconWritingSign,
 } from "@tabler/icons-react";
 import { type ComponentType, lazy } from "react";
 

@@ -1,7 +1,14 @@
 /** Who looks at the page, and the way in. */
 import { Button, Divider, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from "react";
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useState,
+} from "react";
 
 import { ApiProblem, post } from "../api/client";
 import { useRead } from "../api/queries";
@@ -39,8 +46,17 @@ export function Session({ children }: { children: ReactNode }) {
   }, [isReady]);
   if (me.error?.status === 401) return <WayIn hasEnded={me.data !== undefined} />;
   if (me.data) return <CallerContext value={me.data}>{children}</CallerContext>;
-  if (me.error) return <Centered><ErrorPanel error={me.error} onRetry={() => void me.refetch()} /></Centered>;
-  return <Centered><Loading /></Centered>;
+  if (me.error)
+    return (
+      <Centered>
+        <ErrorPanel error={me.error} onRetry={() => void me.refetch()} />
+      </Centered>
+    );
+  return (
+    <Centered>
+      <Loading />
+    </Centered>
+  );
 }
 
 function keyInAddress(): string {
@@ -72,19 +88,38 @@ function WayIn({ hasEnded }: { hasEnded: boolean }) {
     <Centered>
       <Stack className="card" p={32} gap="md" style={{ boxShadow: "var(--shadow)" }}>
         <Logo />
-        <Title order={1} fz={20}>{t.welcome}</Title>
-        {hasEnded && <Text size="sm" c="dimmed">{t.ended}</Text>}
+        <Title order={1} fz={20}>
+          {t.welcome}
+        </Title>
+        {hasEnded && (
+          <Text size="sm" c="dimmed">
+            {t.ended}
+          </Text>
+        )}
         <form onSubmit={(event) => void submit(event)}>
           <Stack gap="sm">
-            <PasswordInput label={t.key} description={t.keyAbout} value={key} onChange={(event) => setKey(event.currentTarget.value)} autoComplete="current-password" required withAsterisk={false} autoFocus />
-            <Button type="submit" loading={isBusy} fullWidth>{t.withKey}</Button>
+            <PasswordInput
+              label={t.key}
+              description={t.keyAbout}
+              value={key}
+              onChange={(event) => setKey(event.currentTarget.value)}
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              autoFocus
+            />
+            <Button type="submit" loading={isBusy} fullWidth>
+              {t.withKey}
+            </Button>
           </Stack>
         </form>
         {problem && <ErrorPanel error={problem} />}
         {ways.data?.provider && (
           <>
             <Divider />
-            <Button component="a" href={`/auth/login?then=${back}`} variant="default" fullWidth>{t.withProvider}</Button>
+            <Button component="a" href={`/auth/login?then=${back}`} variant="default" fullWidth>
+              {t.withProvider}
+            </Button>
           </>
         )}
       </Stack>

@@ -32,18 +32,37 @@ export function Code({ text, height = 480, numbers = false, label, line }: CodeP
     <div style={{ position: "relative" }}>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy} style={{ position: "absolute", top: 6, right: 14, zIndex: 1 }}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={copy}
+            style={{ position: "absolute", top: 6, right: 14, zIndex: 1 }}
+          >
             {copied ? t.copied : t.copy}
           </Button>
         )}
       </CopyButton>
-      <div ref={box} className="code-box" role="region" aria-label={label} tabIndex={0} style={{ maxHeight: height, padding: "8px 0" }}>
+      <div
+        ref={box}
+        className="code-box"
+        role="region"
+        aria-label={label}
+        tabIndex={0}
+        style={{ maxHeight: height, padding: "8px 0" }}
+      >
         <div style={{ height: rows.getTotalSize(), position: "relative", minWidth: "max-content" }}>
           {rows.getVirtualItems().map((row) => (
             <div
               key={row.key}
               className="code-line"
-              style={{ position: "absolute", top: 0, left: 0, minWidth: "100%", height: LINE, transform: `translateY(${row.start}px)` }}
+              style={{
+                position: "absolute",
+                top: 0,
+                left: 0,
+                minWidth: "100%",
+                height: LINE,
+                transform: `translateY(${row.start}px)`,
+              }}
             >
               {numbers && <span className="number">{row.index + 1}</span>}
               {line ? line(lines[row.index] ?? "", row.index + 1) : visible(lines[row.index] ?? "")}
@@ -65,7 +84,8 @@ function linesOf(text: string): string[] {
   if (!lines.some((line) => line.length > LONGEST_LINE)) return lines;
   return lines.flatMap((line) => {
     const parts: string[] = [];
-    for (let start = 0; start < line.length; start += LONGEST_LINE) parts.push(line.slice(start, start + LONGEST_LINE));
+    for (let start = 0; start < line.length; start += LONGEST_LINE)
+      parts.push(line.slice(start, start + LONGEST_LINE));
     return parts.length > 0 ? parts : [""];
   });
 }

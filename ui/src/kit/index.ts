@@ -4,5 +4,6 @@ export * from "./notes";
 export * from "./panels";
 export * from "./states";
 export * from "./text";
+export { texts } from "./texts";
 export * from "./time";
 export * from "./url";

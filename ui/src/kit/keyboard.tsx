@@ -62,9 +62,14 @@ export function useAllShortcuts(): () => readonly Shortcut[] {
 }
 
 /** `j` and `k` walk through a list, `Enter` opens; the selected id stands in the URL. */
-export function useListKeys(ids: readonly string[], options: {
-  readonly param?: string; readonly labels: { next: string; previous: string; open: string }; readonly open: (id: string) => void;
-}): { selected: string | null; select: (id: string | null) => void } {
+export function useListKeys(
+  ids: readonly string[],
+  options: {
+    readonly param?: string;
+    readonly labels: { next: string; previous: string; open: string };
+    readonly open: (id: string) => void;
+  },
+): { selected: string | null; select: (id: string | null) => void } {
   const name = options.param ?? "selected";
   const [search, setSearch] = useSearchParams();
   const selected = search.get(name);
@@ -90,13 +95,19 @@ export function useListKeys(ids: readonly string[], options: {
   useShortcuts([
     { keys: "j", label: options.labels.next, run: () => move(1) },
     { keys: "k", label: options.labels.previous, run: () => move(-1) },
-    { keys: "Enter", label: options.labels.open, run: () => selected !== null && options.open(selected) },
+    {
+      keys: "Enter",
+      label: options.labels.open,
+      run: () => selected !== null && options.open(selected),
+    },
   ]);
   return { selected, select };
 }
 
 function latest({ layers }: Keyboard, keys: string): Shortcut | undefined {
-  return [...layers].flatMap((layer) => layer.current).findLast((shortcut) => shortcut.keys === keys);
+  return [...layers]
+    .flatMap((layer) => layer.current)
+    .findLast((shortcut) => shortcut.keys === keys);
 }
 
 function begins({ layers }: Keyboard, key: string): boolean {
@@ -104,9 +115,15 @@ function begins({ layers }: Keyboard, key: string): boolean {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }
 
 function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest("a,button,summary,[role=button],[role=tab]") !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest("a,button,summary,[role=button],[role=tab]") !== null
+  );
 }

@@ -42,7 +42,8 @@ export function tell(text: string): void {
 
 /** Tell why something was not done. Fits `onError` of an act. */
 export function tellProblem(error: unknown): void {
-  const problem = error instanceof ApiProblem ? error : new ApiProblem(0, "page-fault", String(error));
+  const problem =
+    error instanceof ApiProblem ? error : new ApiProblem(0, "page-fault", String(error));
   show({ problem });
 }
 
@@ -56,16 +57,50 @@ export function Notes() {
     () => notes,
   );
   return (
-    <div aria-live="polite" style={{ position: "fixed", right: 16, bottom: 16, zIndex: 500, width: "min(400px, calc(100vw - 32px))", display: "grid", gap: 8 }}>
+    <div
+      aria-live="polite"
+      style={{
+        position: "fixed",
+        right: 16,
+        bottom: 16,
+        zIndex: 500,
+        width: "min(400px, calc(100vw - 32px))",
+        display: "grid",
+        gap: 8,
+      }}
+    >
       {shown.map(({ id, text, problem }) => (
-        <div key={id} className="card" role={problem ? "alert" : "status"} style={{ display: "flex", gap: 10, padding: "12px 14px", boxShadow: "var(--shadow)", alignItems: "flex-start" }}>
+        <div
+          key={id}
+          className="card"
+          role={problem ? "alert" : "status"}
+          style={{
+            display: "flex",
+            gap: 10,
+            padding: "12px 14px",
+            boxShadow: "var(--shadow)",
+            alignItems: "flex-start",
+          }}
+        >
           <span style={{ color: `var(--state-${problem ? "fail" : "done"})`, paddingTop: 2 }}>
-            {problem ? <IconAlertTriangle size={17} aria-hidden /> : <IconCheck size={17} aria-hidden />}
+            {problem ? (
+              <IconAlertTriangle size={17} aria-hidden />
+            ) : (
+              <IconCheck size={17} aria-hidden />
+            )}
           </span>
           <div style={{ flex: 1, minWidth: 0, fontSize: 14 }}>
-            <AnyText>{problem ? (problem.code === AWAY ? t.away : problem.detail) : (text ?? "")}</AnyText>
-            {problem?.wayOut && <div style={{ color: "var(--text-dim)", marginTop: 3 }}><AnyText>{problem.wayOut}</AnyText></div>}
-            {problem && <code style={{ fontSize: 12, color: "var(--text-dim)" }}>{problem.code}</code>}
+            <AnyText>
+              {problem ? (problem.code === AWAY ? t.away : problem.detail) : (text ?? "")}
+            </AnyText>
+            {problem?.wayOut && (
+              <div style={{ color: "var(--text-dim)", marginTop: 3 }}>
+                <AnyText>{problem.wayOut}</AnyText>
+              </div>
+            )}
+            {problem && (
+              <code style={{ fontSize: 12, color: "var(--text-dim)" }}>{problem.code}</code>
+            )}
           </div>
           <CloseButton size="sm" aria-label={t.close} onClick={() => drop(id)} />
         </div>

@@ -1,8 +1,19 @@
 /** States of tasks and plans: always a word and an icon beside the colour. */
 import { Tooltip } from "@mantine/core";
 import {
-  IconArchive, IconBan, IconCheck, IconCircle, IconCircleDashed, IconEye, IconHandStop,
-  IconMailOff, IconPencil, IconPlayerPause, IconPlayerPlay, IconProgress, IconX,
+  IconArchive,
+  IconBan,
+  IconCheck,
+  IconCircle,
+  IconCircleDashed,
+  IconEye,
+  IconHandStop,
+  IconMailOff,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconProgress,
+  IconX,
 } from "@tabler/icons-react";
 import type { ComponentType } from "react";
 
@@ -37,8 +48,16 @@ const LOOKS: Readonly<Record<AnyState, { hue: Hue; icon: Icon }>> = {
 
 /** The states of tasks, from the end of the work to its beginning. */
 export const TASK_STATES: readonly State[] = [
-  "DONE", "READY_TO_CHECK", "TO_BE_MODIFY", "IN_PROGRESS", "READY", "PENDING",
-  "BLOCKED", "FAILED", "DEAD_LETTER", "ABANDONED",
+  "DONE",
+  "READY_TO_CHECK",
+  "TO_BE_MODIFY",
+  "IN_PROGRESS",
+  "READY",
+  "PENDING",
+  "BLOCKED",
+  "FAILED",
+  "DEAD_LETTER",
+  "ABANDONED",
 ];
 
 export function hueOf(state: AnyState): Hue {
@@ -61,10 +80,17 @@ export function StateBadge({ state, small = false }: { state: AnyState; small?: 
     <span
       data-state={state}
       style={{
-        display: "inline-flex", alignItems: "center", gap: 5, whiteSpace: "nowrap",
-        padding: small ? "0 7px" : "2px 9px", borderRadius: 999, fontWeight: 600,
-        fontSize: small ? 11 : 12, lineHeight: "18px",
-        color: `var(--state-${hue})`, background: `var(--state-${hue}-soft)`,
+        display: "inline-flex",
+        alignItems: "center",
+        gap: 5,
+        whiteSpace: "nowrap",
+        padding: small ? "0 7px" : "2px 9px",
+        borderRadius: 999,
+        fontWeight: 600,
+        fontSize: small ? 11 : 12,
+        lineHeight: "18px",
+        color: `var(--state-${hue})`,
+        background: `var(--state-${hue}-soft)`,
       }}
     >
       <Icon size={small ? 11 : 13} stroke={2.4} aria-hidden />
@@ -74,7 +100,13 @@ export function StateBadge({ state, small = false }: { state: AnyState; small?: 
 }
 
 /** How many tasks are in each state, as a bar. */
-export function StateBar({ states, height = 8 }: { states: Partial<Record<State, number>>; height?: number }) {
+export function StateBar({
+  states,
+  height = 8,
+}: {
+  states: Partial<Record<State, number>>;
+  height?: number;
+}) {
   const t = useTexts(texts);
   const present = TASK_STATES.filter((state) => (states[state] ?? 0) > 0);
   const words = present.map((state) => `${t[state]} ${states[state]}`).join(" · ");
@@ -83,13 +115,23 @@ export function StateBar({ states, height = 8 }: { states: Partial<Record<State,
       <div
         role="img"
         aria-label={words}
-        style={{ display: "flex", gap: 2, height, minWidth: 60, borderRadius: 99, overflow: "hidden", background: "var(--surface-2)" }}
+        style={{
+          display: "flex",
+          gap: 2,
+          height,
+          minWidth: 60,
+          borderRadius: 99,
+          overflow: "hidden",
+          background: "var(--surface-2)",
+        }}
       >
         {present.map((state) => (
           <div
             key={state}
             style={{
-              flex: `${states[state]} 1 0`, minWidth: 4, background: `var(--state-${hueOf(state)})`,
+              flex: `${states[state]} 1 0`,
+              minWidth: 4,
+              background: `var(--state-${hueOf(state)})`,
               opacity: state === "PENDING" || state === "ABANDONED" ? 0.35 : 1,
             }}
           />

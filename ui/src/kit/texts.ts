@@ -8,13 +8,21 @@ export const texts = defineTexts({
   retry: { en: "Try again", "zh-CN": "重试", ko: "다시 시도" },
   close: { en: "Close", "zh-CN": "关闭", ko: "닫기" },
   wayOut: { en: "What to do", "zh-CN": "解决办法", ko: "해결 방법" },
-  away: { en: "The server does not answer.", "zh-CN": "服务器没有响应。", ko: "서버가 응답하지 않습니다." },
+  away: {
+    en: "The server does not answer.",
+    "zh-CN": "服务器没有响应。",
+    ko: "서버가 응답하지 않습니다.",
+  },
   awayWayOut: {
     en: "Is `accordance serve` running? The page tries again by itself.",
     "zh-CN": "`accordance serve` 在运行吗？页面会自动重试。",
     ko: "`accordance serve`가 실행 중인가요? 페이지가 자동으로 다시 시도합니다.",
   },
-  typeThis: { en: "Type this in a terminal:", "zh-CN": "在终端中输入：", ko: "터미널에 입력하세요:" },
+  typeThis: {
+    en: "Type this in a terminal:",
+    "zh-CN": "在终端中输入：",
+    ko: "터미널에 입력하세요:",
+  },
   PENDING: { en: "Pending", "zh-CN": "未就绪", ko: "대기" },
   READY: { en: "Ready", "zh-CN": "就绪", ko: "준비됨" },
   IN_PROGRESS: { en: "In progress", "zh-CN": "进行中", ko: "진행 중" },

@@ -49,6 +49,8 @@ class Way(NamedTuple):
 
 def way_between(source: str, target: str, home: Mapping[str, str]) -> Way:
     """Return the way between two boxes, neither of which stands in the other."""
+    if home.get(source, OUTSIDE) == home.get(target, OUTSIDE):
+        return Way(up=(source,), common=home.get(source, OUTSIDE), down=(target,))
     above = [source]
     while above[-1] != OUTSIDE:
         above.append(home.get(above[-1], OUTSIDE))
@@ -73,6 +75,9 @@ class Frame:
     channels: dict[int, dict[str, int]] = field(default_factory=dict)
     row_tops: list[int] = field(default_factory=list)  # from its own top
     row_heights: list[int] = field(default_factory=list)
+    channel_tops: list[int] = field(
+        default_factory=list
+    )  # also of that below the last row
     rows_width: int = 0
     height: int = 0
     x: int = 0
@@ -119,10 +124,7 @@ class Frame:
 
     def channel_y(self, index: int, source: str) -> int:
         """Return where the arrows of a source run above a row."""
-        is_last = index == len(self.rows)
-        below = self.height if is_last else self.row_tops[index]
-        top = below - self.channel_height(index)
-        return self.y + top + _lane(self.channels[index][source])
+        return self.y + self.channel_tops[index] + _lane(self.channels[index][source])
 
 
 def _lane(number: int) -> int:
@@ -247,11 +249,13 @@ def _estimated(frame: Frame, sizes: Mapping[str, _Size]) -> _Size:
 def _set_height(frame: Frame, frames: Mapping[str, Frame]) -> None:
     height = 0 if frame.goal == OUTSIDE else HEADER
     for index, row in enumerate(frame.rows):
+        frame.channel_tops.append(height)
         height += frame.channel_height(index)
         frame.row_tops.append(height)
         row_height = max(_height_of(part, frames) for part in row)
         frame.row_heights.append(row_height)
         height += row_height
+    frame.channel_tops.append(height)
     frame.height = height + frame.channel_height(len(frame.rows))
 
 

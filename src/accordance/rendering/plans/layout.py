@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 from accordance.rendering.plans.folding import Arrow, Outline
@@ -173,15 +172,16 @@ def _enter(way: Way, frames: Mapping[str, Frame], points: list[Point]) -> None:
 
 def _corners_only(points: Sequence[Point]) -> tuple[Point, ...]:
     """Return the points at which an arrow turns, and its ends."""
-    distinct = [points[0]]
-    for before, point in pairwise(points):
-        if point != before:
-            distinct.append(point)
-
-    corners = [distinct[0]]
-    for before, point, after in zip(distinct, distinct[1:], distinct[2:], strict=False):
-        is_upright = before.x == point.x == after.x
-        is_level = before.y == point.y == after.y
-        if not is_upright and not is_level:
-            corners.append(point)
-    return (*corners, distinct[-1])
+    corners = [points[0]]
+    for point in points[1:]:
+        last = corners[-1]
+        if point == last:
+            continue
+        if len(corners) > 1:
+            before = corners[-2]
+            goes_on_down = before.x == last.x == point.x
+            goes_on_across = before.y == last.y == point.y
+            if goes_on_down or goes_on_across:
+                corners.pop()
+        corners.append(point)
+    return tuple(corners)

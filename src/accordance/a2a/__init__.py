@@ -1,0 +1,1 @@
+"""The face for agents that speak A2A."""
