@@ -47,7 +47,7 @@ SETTINGS = "[server]\nrequests_per_second = 100000\nburst = 100000\n"
 
 @dataclass
 class Processes:
-    """Servers, each a process that says on its first line where it listens."""
+    """Servers, each a process that says where it listens."""
 
     ports: list[int] = field(default_factory=list)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -57,10 +57,12 @@ class Processes:
         process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE)
         self.running.append(process)
         assert process.stdout
-        line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-        assert address is not None, f"a server did not start: {line}"
-        self.ports.append(int(address[1]))
+        for line in process.stdout:  # doors that are off may say so first
+            address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            if address is not None:
+                self.ports.append(int(address[1]))
+                return
+        raise SystemExit("a server did not start")
 
     def megabytes(self) -> float:
         """The most memory that a process has had."""

@@ -20,8 +20,22 @@ import pytest
 from coverage import Coverage
 
 MARKER = "unmeasured"
-UNMEASURED = ("tests/deploy/", "tests/hostile/")
-"""Folders whose tests judge what other tests measure, by other means."""
+_COMMANDS = "tests/acceptance"
+UNMEASURED = (
+    "tests/deploy/",
+    "tests/hostile/",
+    f"{_COMMANDS}/test_baseline.py",
+    f"{_COMMANDS}/test_bounded_reading.py",
+    f"{_COMMANDS}/test_breaches.py",
+    f"{_COMMANDS}/test_chosen_tests.py",
+    f"{_COMMANDS}/test_completed_evidence.py",
+    f"{_COMMANDS}/test_environments.py",
+    f"{_COMMANDS}/test_eval.py",
+    f"{_COMMANDS}/test_hidden_tests.py",
+    f"{_COMMANDS}/test_left_out.py",
+    f"{_COMMANDS}/test_real_trees.py",
+)
+"""Folders and files whose tests run, with other changes, what cheaper tests measure."""
 FIRST_CASES = ("tests/acceptance/",)
 """Folders of which the first case of each table is enough."""
 FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"

@@ -83,9 +83,13 @@ def interruptible() -> dict[str, str]:
 
 def path_with_accordance() -> str:
     """A PATH on which `accordance` is the command under test, for shell scripts."""
-    return os.pathsep.join(
-        (str(_standby().programs), os.environ.get("PATH", os.defpath))
-    )
+    others = os.environ.get("PATH", os.defpath)
+    return os.pathsep.join((programs_with_accordance(), others))
+
+
+def programs_with_accordance() -> str:
+    """The folder with that command alone."""
+    return str(_standby().programs)
 
 
 CALL = """\

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from accordance.service.project import open_project
 from tests.acceptance.cli import ROOT, Ran, accordance
 from tests.hostile.stage import FILES, TEST, git
+from tests.limits import LIMIT
 from tests.messages import Message, edge, node, plan
 
 FIRST = "72c84e9c-0975-4c1a-b9a5-864c2725dc8a"
@@ -128,6 +132,15 @@ class CodingProject:
         """Where a task stands, and what it waits for."""
         shown = self.task(task_id)
         return shown["state"], shown["waiting"]
+
+    def awaits(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, looking again after each change of the ledger."""
+        end = time.monotonic() + LIMIT
+        seen = 0
+        with open_project(self.home) as watched:
+            while not holds():
+                assert time.monotonic() < end, "it did not happen"
+                seen = watched.ledger.wait_for_change(after=seen, seconds=1)
 
     def bundle(self, attempt: int = 1, task_id: str = FIRST) -> Path:
         """The evidence of an attempt."""

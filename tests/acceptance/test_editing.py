@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.cli import ROOT, accordance
+from tests.acceptance.cli import ROOT, accordance, programs_with_accordance
 from tests.acceptance.coding import BRANCH, FIRST, CodingProject
 from tests.fake_model_server import Json, Script, Server, serving
 from tests.hostile.stage import git
@@ -271,14 +271,15 @@ def answer(body: Json) -> Json:
     return {"json": {**EDITS, "task_id": task, "edits": made, "summary": title[1]}}
 
 
+@pytest.mark.unmeasured
 def test_the_quickstart_by_one_model(tmp_path: Path) -> None:
     """`run.sh FOLDER --executor llm`: writer, coder and reviewer are the same model, and everything is done."""
     example, folder = tmp_path / "quickstart", tmp_path / "project"
     shutil.copytree(ROOT / "examples/quickstart", example)
     settings = (example / "accordance.toml").read_text("utf-8")
-    path = os.pathsep.join(
-        (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
-    )
+    python = str(Path(sys.executable).parent)
+    others = os.environ.get("PATH", os.defpath)
+    path = os.pathsep.join((programs_with_accordance(), python, others))
     with serving(Script([{"say": "?"}], asked=answer)) as server:
         # as its README says: take the mark of the comment away and name the endpoint
         local = re.sub(

@@ -37,7 +37,7 @@ def test_every_hook_is_shown_put_in_twice_and_taken_out(shop: Shop) -> None:
     shop.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n").chmod(0o755)
     shop.write(".claude/settings.json", '{\n  "model": "opus"\n}\n')
     before = shop.tracked
-    for kind in KINDS:
+    for kind in ("claude", "git"):
         shown = shop.put_in(kind, "--show")
         assert f"+++ {SETTINGS[kind]}" in shown.out
         assert shop.tracked == before
@@ -179,11 +179,11 @@ def test_an_agent_may_stop_to_ask(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [".claude/settings.json", ".codex/hooks.json", ".git/hooks/pre-commit"],
+    [".claude/settings.json", ".git/hooks/pre-commit"],
 )
 def test_an_agent_that_touches_its_hooks_is_not_done(shop: Shop, path: str) -> None:
     """The work itself is right; in the honest twin above, that is enough."""
-    for kind in KINDS:
+    for kind in ("claude", "git"):
         shop.put_in(kind)
     shop.write("shop/prices.py", RIGHT)
     shop.write(path, "{}\n")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from accordance.domain.blobs import INLINE_BYTES
 from accordance.domain.naming import safe_name
 from accordance.errors import BlobError
 from accordance.executors.left_files import read_tail_inside
-from accordance.executors.protocol import RunLog
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger, Transaction
 from accordance.work.fetched_files import fetch_file
 from accordance.work.run_log import runs_in
+
+if TYPE_CHECKING:  # showing a log needs no executors
+    from accordance.executors.protocol import RunLog
 
 LOG_NAMES: Final = ("stdout.log", "stderr.log")
 
@@ -30,6 +32,8 @@ def kept_logs(ledger: Ledger, folder: Path) -> tuple[RunLog, ...]:
 
 
 def _logs(ledger: Ledger, folder: Path) -> Iterator[RunLog]:
+    from accordance.executors.protocol import RunLog
+
     for name in LOG_NAMES:
         place = folder / name
         if place.is_symlink() or not place.is_file() or not place.stat().st_size:

@@ -178,6 +178,10 @@ def test_an_old_ledger_gets_numbers(place: str, tmp_path: Path) -> None:
     two_plans(Project(ledger, Home(tmp_path), clock))
     with ledger.engine.begin() as connection:
         for statement in (
+            "DROP TABLE webhook_deliveries",
+            "DROP TABLE webhooks",
+            "DROP TABLE kept_replies",
+            "DROP TABLE api_keys",
             "DROP TABLE blob_objects",
             "DROP TABLE loose_blobs",
             "DROP TABLE blob_stores",

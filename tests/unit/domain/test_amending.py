@@ -86,6 +86,15 @@ def less(message: Message, *edges: tuple[str, str, str]) -> Message:
     return changed
 
 
+def regrouped(message: Message) -> Message:
+    """The plan in which `d` and `e` are alternatives of new tasks, not of each other."""
+    changed = less(message, ("either", "e", "ALTERNATIVE"))
+    edges = [edge("either", new) for new in ("z", "v")]
+    edges += [edge("either", "z", "ALTERNATIVE", group_id="g")]
+    edges += [edge("either", part, "ALTERNATIVE", group_id="h") for part in ("e", "v")]
+    return plus(changed, edges, "z", "v")
+
+
 def with_goal(message: Message, task: str) -> Message:
     """The plan in which a task has another goal."""
     changed = copy.deepcopy(message)
@@ -175,6 +184,7 @@ REFUSED = [
     pytest.param(nothing, less(plus(BASE, [edge("goal", "e")]), ("either", "e", "DECOMPOSE"), ("either", "e", "ALTERNATIVE"), ("either", "d", "ALTERNATIVE")), "task e cannot move", id="an alternative that is not in use moves away"),
     pytest.param(nothing, less(BASE, ("either", "d", "ALTERNATIVE"), ("either", "e", "ALTERNATIVE")), "task d must remain an alternative", id="alternatives become parts"),
     pytest.param(nothing, plus(BASE, [edge("goal", part, "ALTERNATIVE", group_id="h") for part in ("x", "y")]), "cannot be regrouped", id="parts become alternatives"),
+    pytest.param(nothing, regrouped(BASE), "cannot be regrouped", id="alternatives are separated"),
     pytest.param(nothing, less(without(BASE, "d"), ("either", "e", "ALTERNATIVE")), "task d is the chosen alternative", id="the chosen alternative is removed"),
 ]  # fmt: skip
 
@@ -197,6 +207,7 @@ TAKEN_UP = [
     pytest.param(claimed("a"), with_goal(BASE, "a"), {"a": "READY"}, id="an attempt whose task changes is handed back"),
     pytest.param(claimed("a"), plus(BASE, [edge("x", "a", "DEPENDS_ON")]), {"a": "PENDING"}, id="an attempt that has to wait now is handed back, and waits"),
     pytest.param(nothing, plus(BASE, [edge("goal", "z")], "z"), {"z": "READY"}, id="a new part of a goal"),
+    pytest.param(nothing, plus(BASE, [edge("either", "z"), edge("either", "z", "ALTERNATIVE", group_id="g")], "z"), {"d": "READY"}, id="a further alternative"),
     pytest.param(done("a"), plus(BASE, [edge("root", "z"), edge("a", "z", "DEPENDS_ON")], "z"), {"z": "READY"}, id="a new task behind done work"),
     pytest.param(nothing, plus(BASE, [edge("root", "z"), edge("a", "z", "DEPENDS_ON")], "z"), {"z": "PENDING"}, id="a new task that waits"),
     pytest.param(nothing, plus(BASE, [edge("root", "z"), edge("z", "x", "DEPENDS_ON")], "z"), {"x": "PENDING", "z": "READY"}, id="a task that was ready waits for a new one"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accordance import Accepted, Context, Rejected
-from accordance.judging.claims import read_claim
+from accordance.judging.claims import is_prose, read_claim
 from tests.unit.cases import TASK_ID, a_submit
 
 CONTEXT = Context(task_id=TASK_ID)
@@ -47,3 +47,23 @@ def test_faults_are_those_of_its_own_contract(raw: bytes, expected: list[str]) -
     assert isinstance(submission, Rejected)
     faults = [f"{fault.code} {fault.path}" for fault in submission.violations]
     assert faults == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        pytest.param(b"I mended it, and all tests pass.", True, id="words"),
+        pytest.param(b"", True, id="nothing"),
+        pytest.param(json.dumps(a_submit()).encode(), False, id="a submission"),
+        pytest.param(b'{"anything": 1}', False, id="another object"),
+        pytest.param(
+            b'Here: {"schema_version": "scc.submit.v1"', False, id="half a submission"
+        ),
+        pytest.param(
+            b'{"changed_files": [}', False, id="a broken submission without a version"
+        ),
+    ],
+)
+def test_what_is_only_words(raw: bytes, *, expected: bool) -> None:
+    """A broken submission stays broken: its author meant to claim something."""
+    assert is_prose(raw) is expected

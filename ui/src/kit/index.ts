@@ -7,3 +7,4 @@ export * from "./text";
 export { texts } from "./texts";
 export * from "./time";
 export * from "./url";
+export * from "./violations";

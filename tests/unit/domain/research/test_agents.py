@@ -275,6 +275,9 @@ def test_every_dial_has_a_creativity(dial: float) -> None:
         ({"user_preferences": {"language": "en"}}, "en"),
         ({"user_preferences": {}}, "ko"),
         ({"user_preferences": {}, "user_query": "Which theory?"}, "en"),
+        ({"user_preferences": {}, "user_query": "가"}, "ko"),
+        ({"user_preferences": {}, "user_query": "힣"}, "ko"),
+        ({"user_preferences": {}, "user_query": "理論"}, "en"),
     ],
 )
 def test_the_language_of_a_request(changes: dict[str, Any], language: str) -> None:

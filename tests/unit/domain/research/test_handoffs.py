@@ -507,6 +507,7 @@ def test_nothing_is_left_to_do() -> None:
     [
         pytest.param([], None, id="none"),
         pytest.param([{"time_budget": 7}, "in one term", {"context_budget": 900}], {"time_budget": 7, "context_budget": 900}, id="budgets among others"),
+        pytest.param([{"time_budget": 0}], {"time_budget": 0}, id="a budget of nothing"),
         pytest.param([{"quality_level": "draft"}, {"cost": 3}], {"quality_level": "draft"}, id="a quality level"),
         pytest.param([{"time_budget": "soon"}, {"time_budget": True}, {"time_budget": -1}], None, id="what is no budget is only told"),
         pytest.param([{"quality_level": "good"}, {"time_budget": 1, "cost": 2}], None, id="words nobody knows"),

@@ -112,6 +112,7 @@ def test_what_is_wrong_in_yaml(text: str, error: str) -> None:
         pytest.param('title = "T"\n# [x]\n[[tasks]]\ntitle = "A"\nneed = "B"\n', "line 5: a task has no key 'need'; did you mean needs or read?", id="an unknown key"),
         pytest.param('title = "T"\n[[tasks]]\ntitle = "A"\n[[tasks.parts]]\ntitle = "B"\n[[tasks]]\ntitle = "C"\n[[tasks.parts]]\ntitle = "D"\npriority = "x"\n', "line 10: priority must be a whole number, got 'x'", id="a key of a part"),
         pytest.param('title = """\n[x]\npriority = 1\n"""\ntasks = [\n  "A", # [\n  "]",\n]\nx = 1\n', "line 9: a plan has no key 'x'; known: title, id, goal, why, owner, created, combine, constraints, root, tasks", id="a key behind a long text and a list"),
+        pytest.param('title = """T"""\n[[tasks]]\ntitle = "A"\nneed = "B"\n', "line 4: a task has no key 'need'; did you mean needs or read?", id="a key behind a long text of a single line"),
         pytest.param('title = 5\ntasks = ["A"]\n', "line 1: title must be a text, got 5", id="a number for a text"),
         pytest.param('title = "T"\n[[tasks]]\ntitle = "A"\npriority = true\n', "line 4: priority must be a whole number, got true", id="a flag for a number"),
         pytest.param('title = "T"\n[[tasks]]\ntitle = "A"\ntimeout = true\n', "line 4: timeout must be a duration such as 90s, 10m or 2h, got true", id="a flag for a duration"),

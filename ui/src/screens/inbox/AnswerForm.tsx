@@ -37,8 +37,10 @@ export function AnswerForm({ form, onAnswered }: { form: QuestionFormView; onAns
       return;
     }
     const params = { question: form.question_id };
-    if (word === "file") upload.mutate({ params, body: uploadOf(documents) }, { onSuccess: done });
-    else answer.mutate({ params, body: answerOf(word, text, option) }, { onSuccess: done });
+    const sent = word === "file"
+      ? upload.mutateAsync({ params, body: uploadOf(documents) })
+      : answer.mutateAsync({ params, body: answerOf(word, text, option) });
+    sent.then(done, () => undefined); // what went wrong is shown; this form may be gone by then
   };
   return (
     <form onSubmit={submit} data-answer>

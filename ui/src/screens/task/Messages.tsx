@@ -1,12 +1,12 @@
 /** The messages about a task: as they came, normalised, and what was wrong with them. */
 import { Anchor, Group, SegmentedControl, Stack, Text } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 
 import { urlOf } from "../../api/client";
 import { useRead } from "../../api/queries";
 import type { MessageView } from "../../api/schema.gen";
 import { useTexts } from "../../i18n";
-import { AnyText, Code, Json, Shown, TimeAgo } from "../../kit";
+import { AnyText, Code, Json, Repairs, Shown, TimeAgo, Violations, Warnings } from "../../kit";
 import type { TabProps } from ".";
 import { Outcome } from "./outcomes";
 import { texts } from "./texts";
@@ -60,62 +60,9 @@ function Message({ taskId, message }: { taskId: string; message: MessageView }) 
       {shown === "value" && (message.value === null
         ? <Text size="sm" c="dimmed">{t.large}</Text>
         : <Json value={message.value} label={t.normalised} numbers />)}
-      <Repairs repairs={message.repairs} />
-      <Violations message={message} />
-      {message.warnings.length > 0 && (
-        <Listed title={t.warnings}>{message.warnings.map((warning, index) => <li key={index}><Violation violation={warning} /></li>)}</Listed>
-      )}
+      <Repairs items={message.repairs} />
+      <Violations items={message.violations} total={message.total_violations} />
+      <Warnings items={message.warnings} />
     </article>
   );
-}
-
-function Listed({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div style={{ marginTop: 12 }}>
-      <Text size="sm" fw={600}>{title}</Text>
-      <ul className="plain-list">{children}</ul>
-    </div>
-  );
-}
-
-function Repairs({ repairs }: { repairs: MessageView["repairs"] }) {
-  const t = useTexts(texts);
-  if (repairs.length === 0) return null;
-  return (
-    <Listed title={t.repairs}>
-      {repairs.map((repair, index) => (
-        <li key={index}>
-          <code>{textOf(repair["path"])}</code> <Text span size="sm" c="dimmed">{textOf(repair["rule"])}</Text>{" "}
-          <del><AnyText>{textOf(repair["before"])}</AnyText></del> → <ins><AnyText>{textOf(repair["after"])}</AnyText></ins>
-        </li>
-      ))}
-    </Listed>
-  );
-}
-
-function Violations({ message }: { message: MessageView }) {
-  const t = useTexts(texts);
-  if (message.violations.length === 0) return null;
-  return (
-    <Listed title={t.violations(message.violations.length, message.total_violations)}>
-      {message.violations.map((violation, index) => <li key={index}><Violation violation={violation} /></li>)}
-    </Listed>
-  );
-}
-
-function Violation({ violation }: { violation: MessageView["violations"][number] }) {
-  const t = useTexts(texts);
-  const { path, code, expected, actual, fix } = violation;
-  return (
-    <>
-      <code>{textOf(path)}</code> <span className="quiet-code">{textOf(code)}</span>
-      {expected !== undefined && <div><Text span size="sm" c="dimmed">{t.expected}</Text> <AnyText>{textOf(expected)}</AnyText></div>}
-      {actual !== undefined && <div><Text span size="sm" c="dimmed">{t.got}</Text> <AnyText>{textOf(actual)}</AnyText></div>}
-      {fix !== undefined && fix !== null && <div><Text span size="sm" c="dimmed">{t.fix}</Text> <AnyText>{textOf(fix)}</AnyText></div>}
-    </>
-  );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

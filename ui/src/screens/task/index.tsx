@@ -117,7 +117,7 @@ function About({ task }: { task: TaskDetailView }) {
   return (
     <Group gap={10}>
       <StateBadge state={task.state} />
-      <Anchor component={Link} size="sm" to={`/plans/${encodeURIComponent(task.plan_id)}?selected=${encodeURIComponent(task.task_id)}`}>
+      <Anchor component={Link} size="sm" to={`/plans/${encodeURIComponent(task.plan_id)}?task=${encodeURIComponent(task.task_id)}`}>
         <AnyText oneLine style={{ maxWidth: 360 }}>{task.plan_title}</AnyText>
       </Anchor>
       <span>{t.owner}: <AnyText>{task.owner_agent_id}</AnyText></span>
