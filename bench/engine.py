@@ -7,6 +7,9 @@ Gates: CPU per task at most 1.5x the bare engine's, at most one write transactio
 does not rise with the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on the machine's
 other users and gate nothing. On SQLite there is one worker: accordance lets only one process run on such a ledger.
 
+How much more several workers do than one is printed, too, for one plan and for 20 at once, and where the CPU of a task goes.
+Whoever holds a plan's row holds up the others: the workers of one plan take turns, those of several do not.
+
     python bench/engine.py [--quick] [--json]
 """
 
@@ -33,6 +36,8 @@ SECONDS = 600  # one measurement takes at most so long
 CPU_BAR, TRANSACTION_BAR, SIZE_BAR = 1.5, 1.0, 1.15
 ATTEMPTS = 2  # for each task
 MESSAGE = "x" * 700
+CREWS = (1, 2, 4)  # workers
+PLANS = 20
 
 
 class Child:
@@ -102,6 +107,7 @@ def accordance(
     *,
     lanes: int | None = None,
     size: int | None = None,
+    plans: int = 1,
 ) -> dict[str, Any]:
     """Finish so many tasks of a plan of a size; of all of it unless told otherwise."""
     import engine_accordance as it
@@ -109,14 +115,24 @@ def accordance(
     from accordance.domain.lifecycle import State
     from accordance.store.opening import open_ledger
 
-    it.bring(place, size or tasks, lanes or RUNS * workers)
+    it.bring(place, size or tasks, lanes or RUNS * workers, plans)
     ledger = open_ledger(place)
+    names = [it.plan_id_of(number) for number in range(plans)]
 
     def is_done() -> bool:
         with ledger.read() as tx:
-            return tx.count_states(it.PLAN).get(State.DONE, 0) >= tasks
+            done = [tx.count_states(name).get(State.DONE, 0) for name in names]
+        return sum(done) >= tasks
 
-    found = measure("engine_accordance", place, workers, tasks, is_done, home=str(home))
+    found = measure(
+        "engine_accordance",
+        place,
+        workers,
+        tasks,
+        is_done,
+        home=str(home),
+        plans=plans,
+    )
     with ledger.read() as tx:
         found["waited"] = ready_to_done(tx.entries(it.PLAN))
     ledger.close()
@@ -228,6 +244,54 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     return {**found, "waited": [wait for one in rounds for wait in one["waited"]]}
 
 
+def scaling(
+    fresh: Callable[[], str], folder: Path, tasks: int, rounds: int
+) -> dict[str, dict[int, float]]:
+    """Tasks in a second by the number of workers, for one plan and for many at once.
+
+    The numbers of workers take turns, for the machine has other users; medians.
+    """
+    found: dict[str, dict[int, float]] = {}
+    for plans in (1, PLANS):
+        wide = max(1, RUNS * max(CREWS) // plans)  # enough for the largest crew
+        speeds: dict[int, list[float]] = {workers: [] for workers in CREWS}
+        for _ in range(rounds):
+            for workers in CREWS:
+                row = accordance(
+                    fresh(), folder, workers, tasks, lanes=wide, plans=plans
+                )
+                speeds[workers].append(row["per_second"])
+        name = "one plan" if plans == 1 else f"{plans} plans at once"
+        found[name] = {
+            workers: statistics.median(each) for workers, each in speeds.items()
+        }
+    return found
+
+
+def show_scaling(found: dict[str, dict[int, float]]) -> list[str]:
+    """A line for one plan and a line for many: how much more workers do than one."""
+    lines = []
+    for name, speeds in found.items():
+        more = ", ".join(
+            f"{workers} workers {speed / speeds[1]:.2f}x"
+            for workers, speed in speeds.items()
+            if workers > 1
+        )
+        lines.append(f"{name}: 1 worker {speeds[1]:.1f} tasks/s, {more}")
+    return lines
+
+
+def profile(folder: Path, tasks: int) -> list[str]:
+    """Where the CPU of a task goes, on SQLite."""
+    import engine_profile
+
+    told = {"tasks": tasks, "runs": RUNS, "home": str(folder)}
+    told["place"] = str(folder / "profile.db")
+    words = [sys.executable, "engine_profile.py", json.dumps(told)]
+    done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, check=True)
+    return engine_profile.lines(json.loads(done.stdout.splitlines()[-1]))
+
+
 def show(row: dict[str, Any]) -> str:
     """One line."""
     waited = sorted(row["waited"])
@@ -300,6 +364,11 @@ def main() -> None:
                 "updates": round(rows[0]["updates"]),
                 "message": MESSAGE,
             }
+            notes += ["where the CPU of a task goes, on SQLite:"]
+            notes += profile(folder, sample)
+            if fresh is not None:
+                found = scaling(fresh, folder, sample * 2, rounds)
+                notes += show_scaling(found)
             told = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
             import engine_peers
 

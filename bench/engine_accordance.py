@@ -25,33 +25,42 @@ PLAN = "bench"
 ROOT = "the-root-of-the-whole-plan"
 
 
-def plan(tasks: int, lanes: int) -> dict[str, Any]:
+def plan(tasks: int, lanes: int, number: int = 0) -> dict[str, Any]:
     """Lanes of tasks, each waiting for the one before it in its lane."""
-    names = [f"task-{at:06}" for at in range(tasks)]
-    common = {"plan_id": PLAN, "owner_agent_id": "bench", "priority": 0, "tags": []}
-    nodes = [{"task_id": ROOT, "node_type": "GOAL", "title": "all", **common}]
+    plan_id = plan_id_of(number)
+    root = f"{ROOT}-{number}" if number else ROOT
+    prefix = f"plan-{number}-" if number else ""
+    names = [f"{prefix}task-{at:06}" for at in range(tasks)]
+    common = {"plan_id": plan_id, "owner_agent_id": "bench", "priority": 0, "tags": []}
+    nodes = [{"task_id": root, "node_type": "GOAL", "title": "all", **common}]
     nodes += [
         {"task_id": name, "node_type": "ACTION", "title": name, **common}
         for name in names
     ]
-    edges = [_edge(ROOT, name, "DECOMPOSE") for name in names]
+    edges = [_edge(plan_id, root, name, "DECOMPOSE") for name in names]
     edges += [
-        _edge(names[at - lanes], names[at], "DEPENDS_ON") for at in range(lanes, tasks)
+        _edge(plan_id, names[at - lanes], names[at], "DEPENDS_ON")
+        for at in range(lanes, tasks)
     ]
     head = {
-        "plan_id": PLAN,
+        "plan_id": plan_id,
         "title": "bench",
-        "root_task_id": ROOT,
+        "root_task_id": root,
         "owner_agent_id": "bench",
     }
     head |= {"created_at": "2026-01-01T00:00:00Z", "constraints": None}
     return {"plan": head, "nodes": nodes, "edges": edges, "requirements": []}
 
 
-def _edge(source: str, target: str, kind: str) -> dict[str, Any]:
+def plan_id_of(number: int) -> str:
+    """The id of a plan; the first is PLAN."""
+    return f"{PLAN}-{number}" if number else PLAN
+
+
+def _edge(plan_id: str, source: str, target: str, kind: str) -> dict[str, Any]:
     ends = {
         "edge_id": f"{kind}:{source}:{target}",
-        "plan_id": PLAN,
+        "plan_id": plan_id,
         "from_task_id": source,
         "to_task_id": target,
     }
@@ -62,11 +71,12 @@ def _edge(source: str, target: str, kind: str) -> dict[str, Any]:
     }
 
 
-def bring(place: str, tasks: int, lanes: int) -> None:
-    """Import the plan."""
+def bring(place: str, tasks: int, lanes: int, plans: int = 1) -> None:
+    """Import the plan, or several, with so many tasks in all."""
     ledger = open_ledger(place)
-    result = check_value(plan(tasks, lanes), "PLAN_GEN")
-    import_plan(ledger, result.value, Rules(), waived_by="bench")
+    for number in range(plans):
+        result = check_value(plan(tasks // plans, lanes, number), "PLAN_GEN")
+        import_plan(ledger, result.value, Rules(), waived_by="bench")
     ledger.close()
 
 
@@ -154,7 +164,12 @@ def main(told: dict[str, Any]) -> None:
     ended = Ended()
     home = Home(Path(told["home"]))
     runner = Runner(
-        told["place"], home, Idle(told["runs"]), PLAN, told["name"], listener=ended
+        told["place"],
+        home,
+        Idle(told["runs"]),
+        None if told.get("plans", 1) > 1 else PLAN,
+        told["name"],
+        listener=ended,
     )
     working = threading.Thread(target=runner.until_stopped)
     working.start()

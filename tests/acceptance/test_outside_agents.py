@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from accordance.mcp.serving import desk_for
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
+from accordance.service.project import Project
 from accordance.store.opening import open_ledger
 from accordance.work.sweeping import swept
 from accordance.work.taking import Taken, take_next
@@ -445,7 +447,7 @@ def test_a_next_that_dies_before_it_has_lent_a_clone(project: OutsideProject) ->
         True,
     ), refused
     worker = agent(project, "worker", resumes=True)
-    mend(worker("next"))
+    mend(worker("next_task"))
     assert worker("submit")["outcome"] == "DONE"
     project.holds()
 
@@ -784,7 +786,8 @@ class Agent:
 def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Agent:
     """An agent that comes to the project."""
     ledger = open_ledger(project.home / ".accordance/ledger.db")
-    return Agent(Desk(ledger, Home(project.home), holder, resumes=resumes))
+    served = Project(Home(project.home), ledger)
+    return Agent(desk_for(served, holder=holder, resumes=resumes))
 
 
 @pytest.mark.parametrize(
@@ -793,13 +796,13 @@ def agent(project: OutsideProject, holder: str, *, resumes: bool = False) -> Age
 def test_over_mcp(project: OutsideProject, is_spoken: bool) -> None:
     """The clone comes with the task, submit judges it, RETRY is told, the next one is DONE."""
     worker = agent(project, "one")
-    assignment = worker("next")
+    assignment = worker("next_task")
     raw = mend(assignment, WRONG)
     answer = (
         worker("submit", message=json.loads(raw)) if is_spoken else worker("submit")
     )
     assert (answer["outcome"], answer["reason_code"]) == ("RETRY", "CI_FAILED")
-    again = worker("next")
+    again = worker("next_task")
     assert (
         again["context"]["last_errors"][0]
         == "Your last attempt was not accepted: CI_FAILED."
@@ -819,17 +822,17 @@ def test_over_mcp(project: OutsideProject, is_spoken: bool) -> None:
 
 def test_over_mcp_only_the_holder_hands_in(project: OutsideProject) -> None:
     """Another agent is refused; the one that has the task comes back under its name and finds its clone."""
-    assignment = agent(project, "one")("next")
+    assignment = agent(project, "one")("next_task")
     mend(assignment)
     stranger = agent(project, "two")
-    assert stranger("next")["why"] == "BUSY"
+    assert stranger("next_task")["why"] == "BUSY"
     refused = stranger("submit", task_id=FIRST)
     assert (refused["status"], refused["why"]) == (
         "refused",
         f"task {FIRST} is not with two now; one has it",
     )
     back = agent(project, "one", resumes=True)
-    assert back("next")["workspace"] == assignment["workspace"]
+    assert back("next_task")["workspace"] == assignment["workspace"]
     assert back("submit")["outcome"] == "DONE"
     project.holds()
 
@@ -837,16 +840,16 @@ def test_over_mcp_only_the_holder_hands_in(project: OutsideProject) -> None:
 def test_over_mcp_a_task_is_put_down(project: OutsideProject) -> None:
     """Its clone is thrown away."""
     worker = agent(project, "one")
-    worker("next")
+    worker("next_task")
     assert worker("release")["state"] == "READY"
     assert project.clones == []
-    assert worker("next")["attempt"] == 2
+    assert worker("next_task")["attempt"] == 2
 
 
 def test_over_mcp_a_person_is_asked(project: OutsideProject) -> None:
     """The task waits with what was made so far; whoever goes on gets both, and no attempt is used up."""
     worker = agent(project, "one")
-    mend(worker("next"), WRONG)
+    mend(worker("next_task"), WRONG)
     asked = worker("ask_human", question="Which end?")
     assert (asked["state"], asked["waiting"], asked["outcome"]) == (
         "BLOCKED",
@@ -858,7 +861,7 @@ def test_over_mcp_a_person_is_asked(project: OutsideProject) -> None:
     assert (
         project("inbox", "answer", question["question_id"], "The right end.").code == 0
     )
-    again = worker("next")
+    again = worker("next_task")
     assert again["context"]["answers"][0]["answer"]["text"] == "The right end."
     assert (Path(again["workspace"]) / "src/app.py").read_text() == WRONG
     mend(again)

@@ -28,7 +28,8 @@ BEAT_SECONDS: Final = 0.3
 DEAD_AFTER_SECONDS: Final = 2.0
 TAKEN_FOR_DEAD_SECONDS: Final = DEAD_AFTER_SECONDS + 5 * BEAT_SECONDS
 VERSIONS: Final = (VERSION, f"{VERSION}-next")
-_DISK_BYTES: Final = 64 * 1024 * 1024
+_DISK_BYTES: Final = 192 * 1024 * 1024
+"""More than all products of a run: a disk is full while a fault lasts, not for ever."""
 _LONGEST_RUN_SECONDS: Final = 2.0
 _FIRST_USER: Final = 30_000
 _LARGE_SHARE: Final = 0.05
@@ -66,6 +67,7 @@ class Place:
     def prepare(self, seats: int, settings: str) -> bool:
         """Make the folders; return whether each worker has a disk of its own."""
         self.folder.chmod(0o755)
+        (self.folder / SETTINGS).write_text(settings)  # for who looks from outside
         self.log.touch()
         self.log.chmod(0o666)
         self.died.mkdir()

@@ -6,6 +6,7 @@ obeys a command a line: `refuse` and `serve`.
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from collections.abc import Iterable
@@ -37,6 +38,7 @@ class _Door:
 
 
 def _serve() -> None:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
     door = _Door()
     server = make_server("127.0.0.1", 0, door, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -22,8 +22,11 @@ from accordance.cli.main import run
 from accordance.errors import Conflict, NotFound
 from accordance.executors.catalogue import executor_for
 from accordance.executors.tool_server import make_server, serve
+from accordance.mcp.arguments import BadArguments
+from accordance.mcp.serving import desk_for
 from accordance.mcp.tools import Desk
 from accordance.project.home import Home
+from accordance.service.project import Project
 from accordance.store.opening import open_ledger
 from accordance.work.arrivals import MessageTooLarge
 from accordance.work.tasks import release
@@ -33,7 +36,16 @@ from tests.limits import LIMIT
 from tests.messages import ACTION, PLAN, edge, node, plan
 from tests.reviews import node_review
 
-TOOLS = ["next", "submit", "get_verdict", "ask_human", "extend", "release"]
+TOOLS = [
+    "next_task",
+    "check",
+    "submit",
+    "get_verdict",
+    "read_evidence",
+    "ask_human",
+    "progress",
+    "release",
+]
 MESSAGE = {
     **ACTION,
     "artifact": {"name": "text", "format": "md", "content": "made elsewhere"},
@@ -116,7 +128,7 @@ def test_nobody_here_runs_what_is_external(tmp_path: Path) -> None:
 
 
 def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
-    """next, extend, a bad message, a good one, a review; and what is not so is said, not raised."""
+    """next_task, progress, a bad message, a good one, a review; and what is not so is said, not raised."""
     allow_own_work(home)
     server = StdioServerParameters(
         command=sys.executable,
@@ -131,19 +143,19 @@ def test_an_agent_takes_tasks_over_mcp(home: Path) -> None:
         env=dict(os.environ),
     )
     asked: list[tuple[str, dict[str, Any]]] = [
-        ("extend", {}),
-        ("next", {}),
-        ("extend", {}),
+        ("progress", {}),
+        ("next_task", {}),
+        ("progress", {}),
         ("submit", {"message": {**MESSAGE, "task_id": "first", "result_type": "NOPE"}}),
-        ("next", {}),
+        ("next_task", {}),
         ("submit", {"message": {**MESSAGE, "task_id": "first"}}),
-        ("next", {}),
+        ("next_task", {}),
         ("submit", {"message": node_review("first")}),
-        ("next", {}),
+        ("next_task", {}),
         ("submit", {"message": json.dumps({**MESSAGE, "task_id": "second"})}),
-        ("next", {}),
+        ("next_task", {}),
         ("submit", {"message": node_review("second")}),
-        ("next", {}),
+        ("next_task", {}),
         ("nothing", {}),
     ]
     told: list[CallToolResult] = []
@@ -180,7 +192,7 @@ def test_the_tools_can_be_listed(home: Path) -> None:
     takes = {tool["name"]: tool["takes"] for tool in told.json}
     assert {
         name: one["required"] for name, one in takes.items() if "required" in one
-    } == {"ask_human": ["question"]}
+    } == {"check": ["message"], "ask_human": ["question"]}
 
 
 def test_without_the_extra_one_line_says_which(
@@ -218,7 +230,8 @@ def agent(
 ) -> Agent:
     """An agent that comes to a project."""
     ledger = open_ledger(home / ".accordance/ledger.db")
-    return Agent(Desk(ledger, Home(home), holder, plan_id, resumes=resumes))
+    project = Project(Home(home), ledger)
+    return Agent(desk_for(project, holder=holder, plan_id=plan_id, resumes=resumes))
 
 
 def message(task: str, content: str) -> dict[str, Any]:
@@ -233,19 +246,19 @@ def message(task: str, content: str) -> dict[str, Any]:
 def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
     """What they say counts neither as their attempt nor as that of whoever has it now."""
     one, two = agent(home, "one"), agent(home, "two")
-    assert one("next")["attempt"] == 1
-    release(one.desk.ledger, "first", by="the lease ran out")
+    assert one("next_task")["attempt"] == 1
+    release(one.desk.project.ledger, "first", by="the lease ran out")
     late = one("submit", message=message("first", "stale"))
     assert (late["status"], late["why"]) == (
         "refused",
         "attempt 1 of task first is over; the current attempt is 2",
     )
-    assert two("next")["attempt"] == 2
+    assert two("next_task")["attempt"] == 2
     for said in ({}, {"attempt": 2}):  # nor by naming somebody else's attempt
         late = one("submit", message=message("first", "stale"), **said)
         assert late["status"] == "refused"
     assert late["why"] == "task first is not with one now; two has it"
-    for tool in ("extend", "release"):
+    for tool in ("progress", "release"):
         with pytest.raises(Conflict, match="attempt 1 of task first is over"):
             one(tool)
     good = two("submit", message=message("first", "good"))
@@ -258,11 +271,11 @@ def test_whoever_has_lost_a_task_is_refused(home: Path) -> None:
 def test_what_is_no_change_takes_a_message(home: Path) -> None:
     """An action and a review without one are nobody's failure."""
     maker, reviewer = agent(home, "maker"), agent(home, "reviewer")
-    maker("next")
+    maker("next_task")
     with pytest.raises(Conflict, match="so it takes a message"):
         maker("submit")
     maker("submit", message=message("first", "text"))
-    reviewer("next")
+    reviewer("next_task")
     with pytest.raises(Conflict, match="a review takes a message"):
         reviewer("submit")
 
@@ -271,11 +284,11 @@ def test_a_review_by_whoever_has_lost_it_is_refused(home: Path) -> None:
     """Of a product without a check, and of one that has one."""
     maker, one, two = agent(home, "maker"), agent(home, "one"), agent(home, "two")
     for task, reviewed in (("first", "first"), ("look", "second")):
-        maker("next")
+        maker("next_task")
         maker("submit", message=message(reviewed, "text"))
-        assert one("next")["task"]["task_id"] == task
-        release(one.desk.ledger, task, by="the lease ran out")
-        assert two("next")["task"]["task_id"] == task
+        assert one("next_task")["task"]["task_id"] == task
+        release(one.desk.project.ledger, task, by="the lease ran out")
+        assert two("next_task")["task"]["task_id"] == task
         late = one("submit", message=node_review(reviewed))
         assert late["status"] == "refused"
         good = two("submit", message=json.dumps(node_review(reviewed)))
@@ -285,7 +298,7 @@ def test_a_review_by_whoever_has_lost_it_is_refused(home: Path) -> None:
 
 def test_an_agent_that_comes_back_is_known_by_its_name(home: Path) -> None:
     """Its desk is new, the task is still its own."""
-    assert agent(home, "one")("next")["task"]["task_id"] == "first"
+    assert agent(home, "one")("next_task")["task"]["task_id"] == "first"
     again = agent(home, "one")("submit", message=message("first", "text"), attempt=1)
     assert (again["status"], again["attempt"]) == ("accepted", 1)
 
@@ -294,12 +307,12 @@ def test_an_agent_is_not_given_its_own_product_to_review(home: Path) -> None:
     """Whether the product has a check or not. Another one is, and then the work goes on."""
     maker, other = agent(home, "maker"), agent(home, "other")
     for made in ("first", "second"):
-        assert maker("next")["task"]["task_id"] == made
+        assert maker("next_task")["task"]["task_id"] == made
         maker("submit", message=message(made, "text"))
-        nothing = maker("next")
+        nothing = maker("next_task")
         assert (nothing["task"], nothing["why"]) == (None, "OWN_WORK")
         assert "own_work = true under [review]" in nothing["text"]
-        assert other("next")["kind"] == "review"
+        assert other("next_task")["kind"] == "review"
         assert other("submit", message=node_review(made))["outcome"] == "DONE"
     assert states(home) == {"first": "DONE", "second": "DONE", "look": "DONE"}
 
@@ -311,15 +324,15 @@ def test_a_review_of_ones_own_product_is_refused(home: Path, made: str) -> None:
     """However the review was come by: here it was taken up while the settings allowed it. Somebody else may speak."""
     maker = agent(home, "maker")
     if made == "second":
-        maker("next")
+        maker("next_task")
         maker("submit", message=message("first", "text"))
         other = agent(home, "other")
-        other("next")
+        other("next_task")
         other("submit", message=node_review("first"))
-    maker("next")
+    maker("next_task")
     maker("submit", message=message(made, "text"))
     allow_own_work(home)
-    review = maker("next")
+    review = maker("next_task")
     assert review["kind"] == "review"
     (home / "accordance.toml").write_text("")
     refused = maker("submit", message=node_review(made))
@@ -354,7 +367,7 @@ def test_a_worker_at_the_command_line_cannot_review_its_own_product(
     """Their name is the user's unless they say another."""
     monkeypatch.setenv("LOGNAME", "maker")
     maker = agent(home, "maker")
-    maker("next")
+    maker("next_task")
     maker("submit", message=message("first", "text"))
     seen = accordance("task", "show", "first", "--json", cwd=home).json["artifact"]
     (home / "accordance.toml").write_text(settings)
@@ -386,24 +399,24 @@ def test_an_agent_that_comes_back_under_a_name_of_its_own_gets_its_task_back(
     home: Path,
 ) -> None:
     """The same attempt, kept for another while; nothing has failed."""
-    first = agent(home, "one", resumes=True)("next")
+    first = agent(home, "one", resumes=True)("next_task")
     back = agent(home, "one", resumes=True)
-    again = back("next")
+    again = back("next_task")
     assert (again["task"]["task_id"], again["attempt"]) == (
         first["task"]["task_id"],
         first["attempt"],
     )
     assert again["lease"]["until"] >= first["lease"]["until"]
     assert (
-        back("next")["why"] == "BUSY"
+        back("next_task")["why"] == "BUSY"
     )  # it has been given everything that was its own
-    assert agent(home, "two", resumes=True)("next")["why"] == "BUSY"
+    assert agent(home, "two", resumes=True)("next_task")["why"] == "BUSY"
     assert back("submit", message=message("first", "text"))["status"] == "accepted"
 
 
 def test_an_agent_that_comes_back_can_put_its_task_down(home: Path) -> None:
     """At once, without asking for it first."""
-    agent(home, "one", resumes=True)("next")
+    agent(home, "one", resumes=True)("next_task")
     assert agent(home, "one", resumes=True)("release") == {
         "task_id": "first",
         "state": "READY",
@@ -412,11 +425,11 @@ def test_an_agent_that_comes_back_can_put_its_task_down(home: Path) -> None:
 
 def test_agents_that_share_a_name_do_not_get_each_others_tasks(home: Path) -> None:
     """They are told which tasks are with that name; naming one puts it down."""
-    agent(home, "user")("next")
+    agent(home, "user")("next_task")
     other = agent(home, "user")
-    told = other("next")
+    told = other("next_task")
     assert (told["why"], told["yours"]) == ("BUSY", ["first"])
-    with pytest.raises(Conflict, match="take one up with next"):
+    with pytest.raises(Conflict, match="take one up with next_task"):
         other("release")
     assert other("release", task_id="first")["state"] == "READY"
 
@@ -425,11 +438,11 @@ def test_agents_that_share_a_name_do_not_get_each_others_tasks(home: Path) -> No
 def test_a_message_that_is_too_large_is_not_kept(home: Path, kind: str) -> None:
     """It is answered, counts as no attempt, and the task is still there to be handed in."""
     one = agent(home, "one")
-    one("next")
+    one("next_task")
     if kind == "review":
         one("submit", message=message("first", "text"))
         one = agent(home, "two")
-        one("next")
+        one("next_task")
     ledger = home / ".accordance/ledger.db"
     good = message("first", "text") if kind == "action" else node_review("first")
     with pytest.raises(
@@ -501,7 +514,7 @@ def test_an_agent_with_two_tasks(home: Path) -> None:
     (home / "plan.json").write_text(written)
     assert accordance("plan", "import", "plan.json", "--no-review", cwd=home).code == 0
     one = agent(home, "one", plan_id="another")
-    assert [one("next")["task"]["task_id"] for _ in "ab"] == ["a", "b"]
+    assert [one("next_task")["task"]["task_id"] for _ in "ab"] == ["a", "b"]
     assert one("submit", message=message("a", "text"))["task_id"] == "a"
     assert one("submit", message=message("b", "text"), task_id="b")["task_id"] == "b"
     assert (
@@ -515,7 +528,7 @@ def test_a_verdict_can_be_asked_for_again(home: Path) -> None:
     one = agent(home, "one")
     with pytest.raises(Conflict, match="which task"):
         one("get_verdict")
-    one("next")
+    one("next_task")
     assert one("get_verdict")["verdicts"] == []
     one("submit", message={**message("first", "text"), "result_type": "NOPE"})
     told = one("get_verdict")
@@ -532,10 +545,10 @@ def test_a_verdict_can_be_asked_for_again(home: Path) -> None:
 def test_a_person_is_asked(home: Path) -> None:
     """The task waits for the answer, which is told to whoever does it next; all of it can be recomputed."""
     one = agent(home, "one")
-    with pytest.raises(Conflict, match="took up with next"):
+    with pytest.raises(Conflict, match="took up with next_task"):
         one("ask_human", question="Which currency?")
-    one("next")
-    with pytest.raises(Conflict, match="needs a question"):
+    one("next_task")
+    with pytest.raises(BadArguments, match="needs a question"):
         one("ask_human", question=" ")
     asked = one("ask_human", question="Which currency?")
     assert (asked["state"], asked["waiting"], asked["outcome"]) == (
@@ -544,13 +557,13 @@ def test_a_person_is_asked(home: Path) -> None:
         "ESCALATE",
     )
     assert one("get_verdict")["questions"] == ["INPUT_MISSING: Which currency?"]
-    assert one("next")["why"] == "WAITING"
+    assert one("next_task")["why"] == "WAITING"
     (question,) = accordance("inbox", "list", "--json", cwd=home).json["items"]
     assert (
         accordance("inbox", "answer", question["question_id"], "Euro.", cwd=home).code
         == 0
     )
-    told = one("next")
+    told = one("next_task")
     assert told["context"]["answers"] == [
         {
             "question": "INPUT_MISSING: Which currency?",
@@ -560,7 +573,7 @@ def test_a_person_is_asked(home: Path) -> None:
     assert accordance("task", "show", "first", "--json", cwd=home).json["failures"] == 0
     one("submit", message=message("first", "text"))
     two = agent(home, "two")
-    two("next")
+    two("next_task")
     with pytest.raises(Conflict, match="REQUEST_EXTERNAL_INPUT"):
         two("ask_human", question="Is it good?")
     assert accordance("verify", cwd=home).code == 0
@@ -569,11 +582,11 @@ def test_a_person_is_asked(home: Path) -> None:
 def test_a_task_is_put_down(home: Path) -> None:
     """Somebody else may have it; nothing has failed."""
     one, two = agent(home, "one"), agent(home, "two")
-    one("next")
+    one("next_task")
     assert one("release") == {"task_id": "first", "state": "READY"}
-    with pytest.raises(Conflict, match="take one up with next"):
+    with pytest.raises(Conflict, match="take one up with next_task"):
         one("release")
-    assert two("next")["task"]["task_id"] == "first"
+    assert two("next_task")["task"]["task_id"] == "first"
 
 
 # -- routes

@@ -171,4 +171,5 @@ class Stage:
 
 def stage(place: str, folder: Path) -> Stage:
     """A project with a ledger at a place."""
-    return Stage(place, Home(folder), open_ledger(place))
+    home = Home(folder)
+    return Stage(place, home, open_ledger(place, blobs=home.blobs()))

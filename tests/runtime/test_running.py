@@ -19,7 +19,12 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Rules, TaskRecord
 from accordance.domain.spending import Spending
-from accordance.errors import LedgerError, NoExecutor, UnknownModel
+from accordance.errors import (
+    LedgerError,
+    LedgerUnavailable,
+    NoExecutor,
+    UnknownModel,
+)
 from accordance.executors.protocol import Observation, RunOutcome
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_path import AttemptPath
@@ -27,6 +32,7 @@ from accordance.runtime.ports import AttemptSteps, TaskAttempt
 from accordance.runtime.run_progress import Look
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
+from accordance.work.fetching import fetch_product
 from accordance.work.intake import submit
 from accordance.work.reviewing import review
 from accordance.work.taking import NoTaskReason, Taken, take_next
@@ -53,6 +59,7 @@ HELPLESS = {
     Fault.NO_EXECUTOR,
     Fault.FOREIGN_PUSH,
     Fault.REMOTE_AWAY,
+    Fault.STORE_AWAY,
 }
 """What trying again does not mend."""
 
@@ -600,11 +607,16 @@ def test_a_worker_goes_on_when_there_is_nothing_to_do(on: Stage) -> None:
     assert on.told == ["n0001: no executor for this task"]
 
 
-def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
-    """Here, because a file lies where the products' folder should be. Nothing waits for ever."""
+def test_an_outcome_that_cannot_be_settled_is_a_failure(
+    on: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here, because of a bug. Nothing waits for ever."""
     on.brings(ONE)
-    (on.home.root / "workspace").mkdir()
-    (on.home.root / "workspace" / "artifacts").write_text("in the way")
+
+    def breaks(*_: Any) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(AttemptPath, "settle", breaks)
 
     def paid(one: TaskAttempt, _: threading.Event) -> RunOutcome:
         return replace(said(one), spending=Spending(read=100, written=20, calls=1))
@@ -623,6 +635,44 @@ def test_an_outcome_that_cannot_be_settled_is_a_failure(on: Stage) -> None:
             hashlib.sha256(said(TaskAttempt("a", "action", 1)).raw or b"").hexdigest()
         )
     assert on.holds()
+
+
+def test_a_product_is_stored_though_its_file_cannot_be_written(on: Stage) -> None:
+    """The file is a copy: a full disk costs no attempt. The next who needs it fetches it."""
+    on.brings(ONE)
+    in_the_way = on.home.artifacts("a")
+    in_the_way.parent.mkdir(parents=True)
+    in_the_way.write_text("no folder can be made here")
+
+    assert on.runner(plan_id=PLAN).until_it_rests() is NoTaskReason.FINISHED
+    assert on.task("a").progress.standing.counters.attempts == 1
+
+    in_the_way.unlink()
+    with on.ledger.read() as tx:
+        fetch_product(tx, on.home, "a")
+    (copy,) = in_the_way.iterdir()
+    assert hashlib.sha256(copy.read_bytes()).hexdigest() == on.task("a").product
+    assert on.holds()
+
+
+def test_what_cannot_be_settled_for_want_of_room_is_settled_later(
+    on: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is given up: the run is kept, and settling is tried again."""
+    tries: list[str] = []
+    settle = AttemptPath.settle
+
+    def without_room(path: AttemptPath, *given: Any) -> Any:
+        tries.append("settle")
+        if len(tries) == 1:
+            raise LedgerUnavailable("the disk is full")
+        return settle(path, *given)
+
+    monkeypatch.setattr(AttemptPath, "settle", without_room)
+    on.brings(ONE)
+    assert on.runner(plan_id=PLAN).until_it_rests() is NoTaskReason.FINISHED
+    assert on.task("a").progress.standing.counters.attempts == 1
+    assert on.accepted() == {"a": ["ACTION", "REVIEW"]}
 
 
 def test_a_ledger_that_is_busy_is_waited_for(

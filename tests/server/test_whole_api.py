@@ -26,7 +26,14 @@ DOCUMENT = make_api().openapi()
 EXAMPLES = int(os.environ.get("API_EXAMPLES", "4"))
 """Examples for each route; `make api` tries many."""
 
-OPEN = ("/livez", "/readyz", "/v1/openapi.json", "/v1/errors/{code}", "/auth/")
+OPEN = (
+    "/livez",
+    "/readyz",
+    "/v1/openapi.json",
+    "/v1/errors/{code}",
+    "/auth/",
+    "/.well-known/",
+)
 RIGHT_OF: Mapping[str, Right | None] = {
     "GET /metrics": Right.READ,
     "GET /v1/meta": None,

@@ -32,8 +32,13 @@ class Shot:
     awaited: str = "h1"
 
 
+PLAN: Final = f"/plans/{small_plan()['plan']['plan_id']}"
 SHOTS: Final = (
-    Shot("runs", "/runs"),
+    Shot("runs", "/runs", "[data-item]"),
+    Shot("plan-graph", f"{PLAN}?task=a", "[data-panel]"),
+    Shot("plan-board", f"{PLAN}?view=board", "[data-task]"),
+    Shot("plan-list", f"{PLAN}?view=list", "[data-task]"),
+    Shot("plan-timeline", f"{PLAN}?view=timeline"),
     Shot("inbox", "/inbox"),
     Shot("dead-letters", "/dead-letters"),
     Shot("contracts", "/contracts"),
@@ -55,9 +60,8 @@ def shoot(browser: Browser, served: Served, shot: Shot) -> Iterator[Path]:
             page = window.new_page()
             page.goto(f"{served.url}{shot.path}#key={key}")
             page.wait_for_selector(shot.awaited)
-            page.wait_for_timeout(
-                400
-            )  # live data stays open, so no quiet network comes
+            # live data keeps a request open, so no quiet network can be awaited
+            page.wait_for_timeout(400)
             path = FOLDER / f"{shot.name}-{size}-{scheme}.png"
             page.screenshot(path=path)
             window.close()

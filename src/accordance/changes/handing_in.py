@@ -20,6 +20,7 @@ from accordance.changes.commission import Commission
 from accordance.changes.concluding import Conclusion
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
+from accordance.domain.findings import listed
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Lease, MessageRecord, TaskRecord
 from accordance.errors import Conflict
@@ -41,6 +42,7 @@ from accordance.work.lease_times import later
 from accordance.work.lent_clones import Loan, loan_under_way
 from accordance.work.receipts import Receipt
 from accordance.work.sweeping import kept_from_sweeping
+from accordance.workspace.branch import apply_patch, conflicts, is_applied
 from accordance.workspace.clone import discard
 from accordance.workspace.editing import Draft
 from accordance.workspace.errors import WorkspaceError
@@ -54,6 +56,19 @@ _NOT_LENT: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a worker hands in beside the message about a change."""
+
+    claim: Claim | None = None  # for the submission that is made where there is none
+    patch: bytes | None = (
+        None  # the change itself, of a worker who cannot reach the clone
+    )
+
+
+NOTHING_BESIDE: Final = Beside()
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeHandIn:
     """A change that an outside worker hands in."""
@@ -64,7 +79,7 @@ class ChangeHandIn:
     message: bytes | None
     attempt: int | None
     holder: str | None
-    claim: Claim | None
+    beside: Beside
 
     def settle(self) -> Receipt:
         """Judge the change, and let the verdict take effect.
@@ -78,6 +93,7 @@ class ChangeHandIn:
             if isinstance(opened, Receipt):
                 return opened
             loan, job = opened
+            self._bring_patch(loan)
             return self._settle(shop, loan, job)
 
     @contextlib.contextmanager
@@ -111,6 +127,20 @@ class ChangeHandIn:
 
             _keep_while_judged(tx, arrived.task)
             return loan, commission_for(tx, shop, arrived.task)
+
+    def _bring_patch(self, loan: Loan) -> None:
+        """Apply the worker's patch to the clone, unless it has been. Raises Conflict."""
+        patch = self.beside.patch
+        if patch is None:
+            return
+        work = loan.place(self.home)
+        if is_applied(patch, work) or apply_patch(patch, work):
+            return
+        files = listed(list(conflicts(patch, work))) or "any file"
+        raise Conflict(
+            f"the patch does not fit the clone in {files}; nothing of it was taken:"
+            " send the output of git diff against what the clone has now"
+        )
 
     def _repeated(self, tx: Transaction, arrived: ArrivedMessage) -> Receipt | None:
         """The answer that the same message got before.
@@ -174,7 +204,7 @@ class ChangeHandIn:
         job = replace(job, gateway=replace(job.gateway, roles=roles))
         attempt = CodingAttempt(shop, job, outside_choice(loan.executor))
         judge = attempt.judge
-        options = replace(judge.options(), claim=self.claim)
+        options = replace(judge.options(), claim=self.beside.claim)
 
         work = loan.place(self.home)
         with kept_from_sweeping(self.home):

@@ -190,6 +190,7 @@ def _about_clone(home: Home, job: Commission, loan: Loan) -> dict[str, Any]:
     options += ["--home", str(home.root)]
     return {
         "workspace": str(loan.place(home)),
+        "base": loan.base,
         "tests": list(tests_of(task, job.gateway.tests)),
         "evidence": evidence_folder(task.task_id),
         "hand_in": ["accordance", "task", "submit", "-", *options],

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from accordance.changes.attempt import workshop_of
-from accordance.changes.handing_in import ChangeHandIn
+from accordance.changes.handing_in import NOTHING_BESIDE, Beside, ChangeHandIn
 from accordance.changes.landing import (
     is_landing,
     land,
@@ -23,7 +23,6 @@ from accordance.changes.lending import assignment_with_clone
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict
-from accordance.judging.own_submission import Claim
 from accordance.project.home import Home
 from accordance.store.ledger import Ledger
 from accordance.work.arrivals import (
@@ -79,24 +78,28 @@ def submit(
     task_id: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
-    claim: Claim | None = None,
+    beside: Beside = NOTHING_BESIDE,
 ) -> Receipt:
     """Hand in for a task: its message, or the change in the clone lent for it.
 
     A change without a message is judged by what lies in the clone's evidence folder. If
-    there is nothing, accordance makes the submission from facts, with the `claim`. The
-    same again gets the same answer. Raises Conflict where there must be a message.
+    there is nothing, accordance makes the submission from facts, with the claim. The
+    same again gets the same answer. Raises Conflict where there must be a message. A
+    patch, the change of a worker who has no access to the clone, is applied there first.
     """
     must_fit(raw or b"")
+    must_fit(beside.patch or b"")
     named = task_id or named_task(raw or b"")
     with ledger.read() as tx:
         is_change = coding_task(tx, tx.task(named)) is not None
 
     if is_change:
         message = raw if raw and raw.strip() else None
-        hand_in = ChangeHandIn(ledger, home, named, message, attempt, holder, claim)
+        hand_in = ChangeHandIn(ledger, home, named, message, attempt, holder, beside)
         return published(ledger, home, hand_in.settle())
 
+    if beside.patch is not None:
+        raise Conflict(f"task {named} changes no repository, so it takes no patch")
     if raw is None:
         raise Conflict(
             f"task {named} changes no repository, so it takes a message: hand that in"

@@ -24,6 +24,15 @@ class Door:
     mounts: Callable[[], tuple[Mount, ...]]
 
 
+def _mcp() -> tuple[Mount, ...]:
+    from accordance.domain.access import Right
+    from accordance.mcp.over_http import McpDoor
+    from accordance.server.app import Mount
+
+    door = McpDoor()
+    return (Mount("/mcp", door, Right.WORK, door.lifespan),)
+
+
 def _a2a() -> tuple[Mount, ...]:
     """The door for agents that speak A2A; everybody may see the card."""
     from accordance.a2a.app import AgentApp, card_app
@@ -38,6 +47,7 @@ def _a2a() -> tuple[Mount, ...]:
 
 
 DOORS: Final[Sequence[Door]] = (
+    Door("/mcp", "mcp", ("mcp", "mcp_types", "anyio"), _mcp),
     Door("/a2a", "a2a", ("a2a", "google", "sse_starlette"), _a2a),
 )
 

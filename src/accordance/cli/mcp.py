@@ -37,8 +37,9 @@ def command(
 ) -> int:
     """Serve tasks to an agent over MCP, on standard input and output, until it leaves.
 
-    The tools: next, submit, get_verdict, ask_human, extend, release. With --json, only
-    print their descriptions.
+    The tools: next_task, check, submit, get_verdict, read_evidence, ask_human, progress,
+    release. With --json, only print their descriptions. `accordance serve` offers the
+    same tools over HTTP.
     """
     from accordance.mcp.serving import desk_for, serve_tools
     from accordance.service.project import asking_as, plan_id_of

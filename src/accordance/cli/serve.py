@@ -69,7 +69,7 @@ def command(
 
     Listens on 127.0.0.1 and prints a key that ends with the process; `accordance key
     make` makes lasting ones. Several --home serve several projects: a key opens the one
-    it was made in. docs/server.md shows the API.
+    it was made in. Agents get work at /mcp (the extra mcp).
     """
     from accordance.cli.doors import open_doors
     from accordance.server.serving import ServeOptions, serve

@@ -104,6 +104,16 @@ def rights_of(role: Role, scopes: Iterable[Right] = ()) -> frozenset[Right]:
     return wanted or RIGHTS[role]
 
 
+def worker_of_key(key: str, worker: str) -> str:
+    """Return what the ledger calls a worker whom the holder of a key has named."""
+    return f"{key}/{worker}"
+
+
+def author_behind(worker: str) -> str:
+    """Return who answers for a worker: all workers of a key are the same author."""
+    return worker.partition("/")[0]
+
+
 def _listed(rights: Iterable[Right]) -> str:
     return ", ".join(sorted(right.value for right in rights))
 
@@ -113,13 +123,19 @@ def role_of_person(
     *,
     admins: Iterable[str],
     operators: Iterable[str],
+    agents: Iterable[str],
     viewers: Iterable[str],
 ) -> Role | None:
-    """Return the role of a person who has logged in; None: they may not come in.
+    """Return the role of a name that a provider vouches for; None: it may not come in.
 
     The highest list that has their name, or a star for everybody, counts.
     """
-    lists = ((Role.ADMIN, admins), (Role.OPERATOR, operators), (Role.VIEWER, viewers))
+    lists = (
+        (Role.ADMIN, admins),
+        (Role.OPERATOR, operators),
+        (Role.AGENT, agents),
+        (Role.VIEWER, viewers),
+    )
     for role, names in lists:
         known = frozenset(names)
         if name in known or "*" in known:

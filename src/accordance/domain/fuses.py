@@ -115,7 +115,7 @@ class Fuses(SettingTable):
         return self.model_copy(update={"same_error": self.attempts})
 
 
-FUSES: Final = Fuses()
+FUSES: Final = Fuses.model_construct()  # without the validator, which takes a moment
 
 
 class FuseSettings(Fuses):

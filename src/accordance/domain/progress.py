@@ -14,6 +14,7 @@ from accordance.domain.node_progress import (
     Neighbourhood,
     NodeMove,
     NodeProgress,
+    Signals,
     signals_of,
 )
 from accordance.domain.plan import PlanGraph, PlanNode
@@ -200,16 +201,16 @@ def recount(plan: PlanInMemory) -> None:
     counts, never for moving.
     """
     graph = plan.graph
+    signals = {task: signals_of(graph[task], plan.at[task]) for task in graph}
     for task in _parents_first(graph):
-        plan.at[task] = _recounted(graph[task], plan)
+        plan.at[task] = _recounted(graph[task], plan.at[task], signals)
+        # the gate of a goal depends on its counts, and its parts come after it
+        signals[task] = signals_of(graph[task], plan.at[task])
 
 
-def _recounted(node: PlanNode, plan: PlanInMemory) -> NodeProgress:
-    signals = {
-        neighbour: signals_of(plan.graph[neighbour], plan.at[neighbour])
-        for neighbour in (*node.prerequisites, *node.parts, *node.parents)
-    }
-
+def _recounted(
+    node: PlanNode, progress: NodeProgress, signals: Mapping[str, Signals]
+) -> NodeProgress:
     waits_on = 0
     for prerequisite in node.prerequisites:
         signal = signals[prerequisite]
@@ -218,7 +219,7 @@ def _recounted(node: PlanNode, plan: PlanInMemory) -> NodeProgress:
         waits_on += not fulfilled
 
     return replace(
-        plan.at[node.task_id],
+        progress,
         waits_on=waits_on,
         closed_gates=sum(not signals[parent].gate_is_open for parent in node.parents),
         open_parts=sum(signals[part].is_open for part in node.parts),

@@ -140,13 +140,13 @@ class Route(SettingTable):
 
     def fits(self, request: RouteRequest) -> bool:
         """Whether the route is meant for this work."""
-        if self.kind is not None and self.kind != request.kind:
-            return False
-        if self.role is not None and self.role != request.role:
-            return False
-        if self.node_type is not None and self.node_type != request.node_type:
-            return False
-        return request.tags.issuperset(self.tags)
+        conditions = (
+            (self.kind, request.kind),
+            (self.role, request.role),
+            (self.node_type, request.node_type),
+        )
+        is_wanted = all(wanted in (None, given) for wanted, given in conditions)
+        return is_wanted and request.tags.issuperset(self.tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ class Sight:
         without_tests = replace(self, tests=())
         return path in without_tests.readable((path,))
 
-    def told(self, task: Mapping[str, Any]) -> dict[str, Any]:
+    def shown_task(self, task: Mapping[str, Any]) -> dict[str, Any]:
         """Return the task as its agent gets to see it.
 
         Whatever its context has under the name of a forbidden path is left out, and so

@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -34,6 +35,15 @@ _CONSTANT: Final = "constant"
 _SKIP_MARKS: Final = "skips"
 _SWALLOWED: Final = "swallowed"
 _RETURNS: Final = "returns"
+_WAYS_BY_KIND: Final = MappingProxyType(
+    {
+        _CONSTANT: "assert what is always true",
+        _SKIP_MARKS: "skipped now, or expected to fail",
+        _SWALLOWED: "swallow every error",
+        _RETURNS: "return before their end",
+    }
+)
+"""How a test got weaker that has more of something, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +79,9 @@ def _ways(before: Counter[str], after: Counter[str]) -> Iterator[str]:
         yield f"{asserted_after} of {asserted_before} assertions left"
     elif after[_EXACT_ONES] < before[_EXACT_ONES]:
         yield "compare less exactly"
-    if after[_CONSTANT] > before[_CONSTANT]:
-        yield "assert what is always true"
-    if after[_SKIP_MARKS] > before[_SKIP_MARKS]:
-        yield "skipped now, or expected to fail"
-    if after[_SWALLOWED] > before[_SWALLOWED]:
-        yield "swallow every error"
-    if after[_RETURNS] > before[_RETURNS]:
-        yield "return before their end"
+    for kind, way in _WAYS_BY_KIND.items():
+        if after[kind] > before[kind]:
+            yield way
 
 
 def _tests_of(text: str) -> dict[str, Counter[str]]:

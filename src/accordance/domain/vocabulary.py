@@ -132,6 +132,7 @@ RECORDS: Final[Mapping[str, str]] = MappingProxyType(
         "PROMPTED": "An executor got its prompt.",
         "QUESTION_ANSWERED": "A person answered a question.",
         "RAN": "A run of an executor ended.",
+        "REPORTED": "A worker reported its progress.",
         "RESERVED": "An attempt reserved a part of its plan's budget.",
         "REVIEW_CAUSE_GONE": "The outside cause that blocked the review is gone.",
         "ROWS_TAKEN_OVER": "A migration sealed the rows that it took over.",

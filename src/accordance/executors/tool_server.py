@@ -57,22 +57,29 @@ class ToolOffer:
 
 
 def make_server(offers: Sequence[ToolOffer], instructions: str) -> Server[Any]:
-    """Return a server with these tools.
+    """Return a server with these tools, for whichever client calls."""
+    return make_server_for(lambda _: offers, instructions)
+
+
+def make_server_for(
+    offers_for: Callable[[Any], Sequence[ToolOffer]], instructions: str
+) -> Server[Any]:
+    """Return a server whose tools depend on the request that came: None over stdio.
 
     A tool that fails answers the agent with its error; the server goes on.
     """
-    by_name = {offer.name: offer for offer in offers}
 
     async def list_tools(
-        context: _Context,  # noqa: ARG001
+        context: _Context,
         params: PaginatedRequestParams | None,  # noqa: ARG001
     ) -> ListToolsResult:
+        offers = offers_for(context.request)
         return ListToolsResult(tools=[_described(offer) for offer in offers])
 
     async def call_tool(
-        context: _Context,  # noqa: ARG001
-        params: CallToolRequestParams,
+        context: _Context, params: CallToolRequestParams
     ) -> CallToolResult:
+        by_name = {offer.name: offer for offer in offers_for(context.request)}
         offer = by_name.get(params.name)
         if offer is None:
             known = ", ".join(by_name)

@@ -6,6 +6,7 @@ from functools import partial
 
 import anyio
 
+from accordance.domain.access import RIGHTS, Identity, Role
 from accordance.executors.tool_server import ToolOffer, make_server, serve
 from accordance.mcp.offers import INSTRUCTIONS
 from accordance.mcp.tools import Desk
@@ -13,10 +14,16 @@ from accordance.service.project import Project
 
 
 def desk_for(
-    project: Project, *, holder: str, plan_id: str | None, any_task: bool, resumes: bool
+    project: Project,
+    *,
+    holder: str,
+    plan_id: str | None = None,
+    any_task: bool = True,
+    resumes: bool = False,
 ) -> Desk:
-    """Return an agent's place at a project."""
-    return Desk(project.ledger, project.home, holder, plan_id, any_task, resumes)
+    """Return the place of an agent that this machine's user has started."""
+    identity = Identity(name=holder, role=Role.ADMIN, rights=RIGHTS[Role.ADMIN])
+    return Desk(project, identity, plan_id, any_task, resumes)
 
 
 def serve_tools(offers: tuple[ToolOffer, ...]) -> None:

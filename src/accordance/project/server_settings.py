@@ -42,6 +42,21 @@ class LoginSettings(SettingTable):
         description="Who is an operator, by that claim.",
         examples=[["grace@example.org"]],
     )
+    agents: Texts = Field(
+        default=(),
+        description=(
+            "Which agents may work on tasks, by that claim of their access token."
+        ),
+        examples=[["coder@example.org"]],
+    )
+    audience: str = Field(
+        default="",
+        description=(
+            "Whom the access tokens of agents are made for; without it, the address of"
+            " the door under `public_url`, or `public_url` itself."
+        ),
+        examples=["accordance"],
+    )
     viewers: Texts = Field(
         default=(),
         description="Who may look; `*` is everybody whom the provider lets in.",

@@ -240,6 +240,11 @@ def _plan_written(event: Happening) -> str:
     return "a planner handed in a plan"
 
 
+def _reported(event: Happening) -> str:
+    worker = event.text("by") or "the worker"
+    return f"{worker} reports: {event.text('text') or 'it goes on'}"
+
+
 def _cancelled(event: Happening) -> str:
     clause = f"cancelled{event.by}"
     along = event.payload.get("along")
@@ -321,6 +326,7 @@ _RECORD_CLAUSES: Final[Mapping[str, Clause]] = {
     "PROMPTED": _prompted,
     "QUESTION_ANSWERED": _answered,
     "RAN": _ran,
+    "REPORTED": _reported,
     "RESERVED": _reserved,
     "KEY_MADE": _with_person("a key was made"),
     "KEY_REVOKED": _with_person("a key was revoked"),

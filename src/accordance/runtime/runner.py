@@ -99,7 +99,11 @@ class Runner:
         blobs = self.home.blobs()
         self.ledger = open_ledger(self.place, blobs=blobs)
         self.engine = WorkflowEngine(
-            self.place, self.slots, self.worker_id, blobs=blobs
+            self.place,
+            self.slots,
+            self.worker_id,
+            blobs=blobs,
+            silent_seconds=self.dead_after,
         )
         self.scheduler = Scheduler(
             self.attempts,

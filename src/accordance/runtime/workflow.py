@@ -17,8 +17,6 @@ from functools import partial
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.blobs import BlobConfig
@@ -33,6 +31,7 @@ from accordance.runtime.dispatching import Dispatcher, Threads
 from accordance.runtime.earlier_release import has_old_queue, is_in_old_queue
 from accordance.runtime.kept_run import KeptRun
 from accordance.runtime.offers import QueuedAttempt
+from accordance.runtime.outages import AWAY, OUTAGES, passes
 from accordance.runtime.ports import (
     LOCAL,
     AttemptSteps,
@@ -43,13 +42,11 @@ from accordance.runtime.ports import (
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
-from accordance.store.opening import make_engine
+from accordance.store.opening import bound_silence, make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
 
-_AWAY: Final = (OperationalError, InterfaceError, PoolTimeout)
-"""What a database says that is away, or busy with another transaction."""
 _POLL_SECONDS: Final = 1.0  # between looks for what other workers have left behind
 _SOON_SECONDS: Final = 0.25  # the same, while something waits that may begin soon
 _RETRY_SECONDS: Final = 0.5  # while the database is away
@@ -88,6 +85,7 @@ class WorkflowEngine:
     worker_id: str = LOCAL
     stopping: threading.Event = field(default_factory=threading.Event)
     blobs: BlobConfig = field(default_factory=BlobConfig)
+    silent_seconds: float = 15.0  # within a transaction, then the database ends it
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
     _has_stopped: bool = False
@@ -100,6 +98,7 @@ class WorkflowEngine:
         runs = sum(bound.runs for bound in self.slots.bounds.values())
         connections = 8 + runs
         self.engine = make_engine(self.place, connections=connections, blobs=self.blobs)
+        bound_silence(self.engine, self.silent_seconds)
         self.queue = AttemptQueue(self.engine.dialect.name)
         self._threads = Threads()
         try:
@@ -182,7 +181,7 @@ class WorkflowEngine:
             self._steps.carry_out(claimed.workflow, claimed.attempt)
         except TakenOver:
             pass  # another worker carries it on
-        except _AWAY:
+        except AWAY:
             pass  # this process stops while the database is away: others carry it on
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt has failed
             self._mark_broken(claimed.workflow, error)
@@ -191,7 +190,7 @@ class WorkflowEngine:
 
     def _mark_broken(self, workflow: str, error: Exception) -> None:
         text = str(error) or type(error).__name__
-        with contextlib.suppress(TakenOver, *_AWAY):
+        with contextlib.suppress(TakenOver, *AWAY):
             self._insistently(
                 lambda connection: self.queue.mark_broken(
                     connection, self._here[workflow], text
@@ -259,8 +258,8 @@ class WorkflowEngine:
             try:
                 with self.engine.begin() as connection:
                     return act(connection)
-            except _AWAY:
-                if is_last_try:
+            except OUTAGES as error:
+                if is_last_try or not passes(error):
                     raise
                 self.stopping.wait(_RETRY_SECONDS)
 

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp
 from accordance._version import __version__
 from accordance.domain.access import Right
 from accordance.server import openapi, problems
-from accordance.server.authentication import Guarded
 from accordance.server.dashboard import add_dashboard
 from accordance.server.event_feed import Feeds
+from accordance.server.guarding import Guarded
 from accordance.server.lite import add_lite_pages
 from accordance.server.rate_limits import Buckets
 from accordance.server.routes import all_routers
@@ -69,6 +69,7 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
     add_dashboard(app)
     add_lite_pages(app)
     app.router.lifespan_context = _lifespan(state, mounts)
+    state.doors = tuple(mount.path for mount in mounts if mount.right is not None)
     for mount in mounts:
         _mount(app, mount)
     return Shield(app, state)
@@ -76,7 +77,7 @@ def make_app(state: ServerState, mounts: Sequence[Mount] = ()) -> ASGIApp:
 
 def _mount(app: FastAPI, mount: Mount) -> None:
     """Put an app at its path itself, and at everything below."""
-    guarded = Guarded(mount.app, mount.right)
+    guarded = Guarded(mount.app, mount.right, mount.path)
     if mount.path:
         route = Route(mount.path, guarded, include_in_schema=False)
         app.router.routes.append(route)

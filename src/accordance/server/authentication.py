@@ -1,8 +1,7 @@
 """Who sends a request: by a key, or by the cookie of a login.
 
-`authenticate` is the one way to find out. Routes ask for a right with `allowed`; an
-ASGI app of another face is mounted behind `Guarded`, which puts identity and project
-into its scope.
+`authenticate` is the one way to find out. Routes ask for a right with `allowed`; the app
+of another face is mounted behind `guarding.Guarded`.
 """
 
 from __future__ import annotations
@@ -15,15 +14,12 @@ from typing import Annotated, Final, cast
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accordance.domain.access import Right
-from accordance.errors import AccordanceError, NotAllowed, NotAuthenticated
-from accordance.server.hosting import host_for
-from accordance.server.problems import TooManyRequests, problem
+from accordance.errors import NotAllowed, NotAuthenticated
+from accordance.server.problems import TooManyRequests
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
-from accordance.service.hosting import HOST, PUBLIC_URL
 
 SESSION_COOKIE: Final = "accordance_session"
 CSRF_COOKIE: Final = "accordance_csrf"
@@ -31,9 +27,6 @@ CSRF_HEADER: Final = "x-csrf-token"
 PROJECT_HEADER: Final = "accordance-project"
 CALLER: Final = "accordance.caller"
 """The key of the caller in the scope of a request."""
-IDENTITY: Final = "accordance.identity"
-PROJECT: Final = "accordance.project"
-"""The keys that a mounted app finds in its scope."""
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -49,7 +42,7 @@ async def authenticate(connection: HTTPConnection) -> Caller:
     try:
         key = _key_of(connection)
     except NotAuthenticated:
-        _must_wait(state_of(connection).strangers.take(_address(connection)))
+        strangers_must_wait(connection)
         raise
     caller = await authenticate_key(connection, key)
     connection.scope[CALLER] = caller
@@ -68,10 +61,21 @@ async def authenticate_key(connection: HTTPConnection, key: str) -> Caller:
         if caller is None:
             caller = await run_in_threadpool(state.tenants.look_up, key, wanted)
     except NotAuthenticated:
-        _must_wait(state.strangers.take(_address(connection)))
+        strangers_must_wait(connection)
         raise
+    return admitted(connection, caller)
+
+
+def admitted(connection: HTTPConnection, caller: Caller) -> Caller:
+    """Let a caller in, unless they ask too often. Raises TooManyRequests."""
+    state = state_of(connection)
     _must_wait(state.buckets.take(caller.identity.key_id or caller.name))
     return caller
+
+
+def strangers_must_wait(connection: HTTPConnection) -> None:
+    """Count a request without a key that holds. Raises TooManyRequests."""
+    _must_wait(state_of(connection).strangers.take(_address(connection)))
 
 
 def _must_wait(seconds: float) -> None:
@@ -85,10 +89,16 @@ def _address(connection: HTTPConnection) -> str:
     return connection.client.host if connection.client else "nowhere"
 
 
-def _key_of(connection: HTTPConnection) -> str:
+def bearer_of(connection: HTTPConnection) -> str | None:
+    """Return what a caller brings as Bearer."""
     scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and key.strip():
-        return key.strip()
+    return key.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _key_of(connection: HTTPConnection) -> str:
+    key = bearer_of(connection)
+    if key is not None:
+        return key
     session = connection.cookies.get(SESSION_COOKIE)
     if session:
         _must_be_meant(connection, session)
@@ -142,32 +152,3 @@ Planner = Annotated[Caller, Depends(allowed(Right.PLAN))]
 Decider = Annotated[Caller, Depends(allowed(Right.DECIDE))]
 Starter = Annotated[Caller, Depends(allowed(Right.RUN))]
 Manager = Annotated[Caller, Depends(allowed(Right.MANAGE))]
-
-
-# -- for apps of other faces
-
-
-class Guarded:
-    """An ASGI app that only callers with a right reach; without a right, everybody."""
-
-    def __init__(self, app: ASGIApp, right: Right | None) -> None:
-        self.app = app
-        self.right = right
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it with a problem."""
-        connection = HTTPConnection(scope)
-        scope[PUBLIC_URL] = state_of(connection).settings.public_url
-        if self.right is None:
-            await self.app(scope, receive, send)
-            return
-        try:
-            caller = await authenticate(connection)
-            caller.identity.must(self.right)
-        except AccordanceError as error:
-            await problem(error)(scope, receive, send)
-            return
-        scope[IDENTITY] = caller.identity
-        scope[PROJECT] = caller.project
-        scope[HOST] = host_for(caller, state_of(connection))
-        await self.app(scope, receive, send)

@@ -30,8 +30,8 @@ from accordance.project.server_settings import LoginSettings
 SECONDS_TO_LOG_IN: Final = 600
 _KNOWN_SECONDS: Final = 600.0
 _TIMEOUT: Final = 10.0
-_ALGORITHMS: Final = ["RS256", "ES256", "PS256", "EdDSA"]
-_LEEWAY: Final = 60
+ALGORITHMS: Final = ["RS256", "ES256", "PS256", "EdDSA"]
+LEEWAY: Final = 60
 _LONGEST_NAME: Final = 100
 
 
@@ -89,6 +89,14 @@ def own_path(path: str) -> str:
     return path if is_own and is_clean else "/"
 
 
+def name_in(claims: Mapping[str, Any], claim: str) -> str | None:
+    """Return the name that a claim gives; None if it gives none."""
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        return None
+    return name
+
+
 @dataclass(slots=True)
 class Provider:
     """The provider of logins, and what it says about itself."""
@@ -98,7 +106,7 @@ class Provider:
 
     def begin(self, redirect: str, then: str) -> tuple[str, LoginAttempt]:
         """Return where the browser is sent, and what it has to remember."""
-        about, _ = self._discovered()
+        about, _ = self._for_logins()
         attempt = LoginAttempt(
             state=secrets.token_urlsafe(24),
             nonce=secrets.token_urlsafe(24),
@@ -120,7 +128,7 @@ class Provider:
         `answer` is the address that the provider sent the browser to. Raises
         LoginFailed.
         """
-        about, keys = self._discovered()
+        about, keys = self._for_logins()
         try:
             with self._client(redirect) as client:
                 token = client.fetch_token(
@@ -139,8 +147,8 @@ class Provider:
                 f"the login does not hold ({type(error).__name__}: {error})",
                 way_out="begin again at /auth/login",
             ) from None
-        name = claims.get(self.settings.claim)
-        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        name = name_in(claims, self.settings.claim)
+        if name is None:
             raise LoginFailed(f"the provider does not say {self.settings.claim!r}")
         return name
 
@@ -151,6 +159,7 @@ class Provider:
             name,
             admins=settings.admins,
             operators=settings.operators,
+            agents=settings.agents,
             viewers=settings.viewers,
         )
         if role is None:
@@ -158,9 +167,9 @@ class Provider:
         return role
 
     def _claims(self, id_token: str, keys: KeySet, nonce: str) -> Mapping[str, Any]:
-        token = jwt.decode(id_token, keys, algorithms=_ALGORITHMS)
+        token = jwt.decode(id_token, keys, algorithms=ALGORITHMS)
         registry = jwt.JWTClaimsRegistry(
-            leeway=_LEEWAY,
+            leeway=LEEWAY,
             iss={"essential": True, "value": self.settings.issuer},
             aud={"essential": True, "value": self.settings.client_id},
             exp={"essential": True},
@@ -183,14 +192,23 @@ class Provider:
             trust_env=False,
         )
 
-    def _discovered(self) -> tuple[Mapping[str, Any], KeySet]:
-        """Return what the provider says about itself, and its keys."""
+    def _for_logins(self) -> tuple[Mapping[str, Any], KeySet]:
+        """What the provider says, if people log in by it. Raises NoLogin."""
         if not self.settings.issuer or not self.settings.client_id:
             raise NoLogin(
                 "no provider is configured", way_out="set [server.login] issuer"
             )
+        return self.discovered()
+
+    def discovered(
+        self, known_for: float = _KNOWN_SECONDS
+    ) -> tuple[Mapping[str, Any], KeySet]:
+        """Return what the provider says about itself, and its keys.
+
+        It is asked again after so many seconds. Raises ProviderUnavailable.
+        """
         known = self._known
-        if known is not None and known[0] > time.monotonic():
+        if known is not None and time.monotonic() - known[0] < known_for:
             return known[1], known[2]
         issuer = self.settings.issuer
         try:
@@ -207,5 +225,5 @@ class Provider:
             raise ProviderUnavailable(
                 f"{urlsplit(issuer).netloc} does not answer as a provider ({error})"
             ) from None
-        self._known = time.monotonic() + _KNOWN_SECONDS, about, keys
+        self._known = time.monotonic(), about, keys
         return about, keys

@@ -10,7 +10,14 @@ from fastapi.openapi.utils import get_openapi
 
 from accordance.server.problems import Problem
 
-_OPEN: Final = ("/livez", "/readyz", "/auth/", "/v1/openapi.json", "/v1/errors/")
+_OPEN: Final = (
+    "/livez",
+    "/readyz",
+    "/auth/",
+    "/.well-known/",
+    "/v1/openapi.json",
+    "/v1/errors/",
+)
 _ABOUT: Final = (
     "Every answer that is no success is a problem (RFC 9457) with a stable `code`. Send"
     " `Idempotency-Key` with acts that may be sent again, and `If-Match` with acts that"

@@ -192,7 +192,7 @@ def problem(
         content["errors"] = [each.model_dump() for each in errors]
     sent = dict(headers or {})
     if status == HTTPStatus.UNAUTHORIZED:
-        sent["WWW-Authenticate"] = "Bearer"
+        sent.setdefault("WWW-Authenticate", "Bearer")
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         sent.setdefault("Retry-After", _RETRY_SECONDS)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:

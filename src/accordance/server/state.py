@@ -32,9 +32,17 @@ class ServerState:
     strangers: Buckets  # for requests without a key that holds, by address
     public_url: str = ""
     is_secure: bool = False  # reached over TLS, here or at a trusted proxy
-    provider: Provider | None = None  # of logins, once somebody logs in
+    doors: tuple[str, ...] = ()  # the paths of the apps that take a key
+    provider: Provider | None = None  # once somebody logs in, or brings a token
     senders: list[WebhookSender] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
+
+
+def provider_of(state: ServerState) -> Provider:
+    """Return the provider of logins and access tokens."""
+    if state.provider is None:
+        state.provider = Provider(state.settings.login)
+    return state.provider
 
 
 def state_of(connection: HTTPConnection) -> ServerState:

@@ -74,7 +74,7 @@ class Tenants:
         known = self._known.get(key)
         if known is None or known[0] < time.monotonic():
             return None
-        return _in_project(known[1], wanted)
+        return in_project(known[1], wanted)
 
     def look_up(self, key: str, wanted: str | None) -> Caller:
         """Return who has a key, by the ledgers. Raises NotAuthenticated."""
@@ -83,7 +83,7 @@ class Tenants:
             if identity is not None:
                 caller = Caller(identity, tenant)
                 self._remember(key, caller)
-                return _in_project(caller, wanted)
+                return in_project(caller, wanted)
         raise NotAuthenticated("the key is unknown", way_out="ask an admin for a key")
 
     def forget(self, key: str) -> None:
@@ -109,7 +109,7 @@ class Tenants:
         self._known[key] = time.monotonic() + _KNOWN_SECONDS, caller
 
 
-def _in_project(caller: Caller, wanted: str | None) -> Caller:
+def in_project(caller: Caller, wanted: str | None) -> Caller:
     """A key opens the project it was made in, and no other."""
     if wanted not in (None, caller.tenant.name):
         raise NotAllowed(f"the key belongs to another project than {wanted!r}")

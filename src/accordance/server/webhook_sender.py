@@ -94,8 +94,8 @@ class WebhookSender:
         about = names.of_webhook(
             delivery.kind, due.webhook.webhook_id, delivery.delivery_id
         )
-        place = webhooks.place_of(self.project, delivery)
         try:
+            place = webhooks.place_of(self.project, due)
             with tracing.span(
                 names.WEBHOOK, about, within=place, kind="producer"
             ) as span:

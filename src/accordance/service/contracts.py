@@ -12,7 +12,7 @@ from accordance.contracts.describing import alias_rows, rule_text
 from accordance.contracts.schemas import DIALECTS, export_schema
 from accordance.contracts.serialising import dump
 from accordance.contracts.tolerant import read_tolerant
-from accordance.contracts.violation import Rejected
+from accordance.contracts.violation import Accepted, Rejected
 from accordance.errors import AccordanceError, nearest
 from accordance.service.views.contracts import (
     CheckView,
@@ -81,7 +81,11 @@ def check_message(
     if contract is not None:
         registry.get(contract)
     reader = read_tolerant if tolerant else None
-    result = check(raw, contract, context, reader=reader)
+    return check_view(check(raw, contract, context, reader=reader))
+
+
+def check_view(result: Accepted[Any] | Rejected) -> CheckView:
+    """Return what a check has shown."""
     is_rejected = isinstance(result, Rejected)
     violations = result.violations if isinstance(result, Rejected) else ()
     return CheckView(

@@ -64,6 +64,8 @@ def make_key(project: Project, request: KeyRequest, *, by: str) -> NewKeyView:
         raise InvalidKey(f"the name of a key has 1 to {_LONGEST_NAME} characters")
     if not request.name.isprintable():
         raise InvalidKey("the name of a key has printable characters only")
+    if request.kind == "key" and "/" in request.name:
+        raise InvalidKey("the name of a key has no slash: KEY/WORKER is a worker of it")
     rights = rights_of(request.role, request.scopes)
     versions = [registry.get(name).version for name in request.contracts]
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from accordance.api import registry
 from accordance.changes import outside
+from accordance.changes.handing_in import Beside
 from accordance.changes.outside import hand_out
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.submit import SUBMIT
@@ -128,6 +129,8 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
         task_id = taken.task.task_id
         if request.known.get(task_id) == taken.attempt:
             continue
+        if not _is_among(request.only, taken.task):
+            continue
         with suppress(Conflict):  # it was lost just now
             lease = tasks.extend(
                 project.ledger, task_id, attempt=taken.attempt, holder=request.holder
@@ -143,13 +146,16 @@ def _fits(project: Project, request: WorkRequest) -> Fits:
         fits = for_outside_workers(routing_for(project.home))
     if not request.only:
         return fits
-    only = frozenset(request.only)
 
     def fits_and_is_theirs(tx: Transaction, task: TaskRecord) -> bool:
-        is_theirs = task.task_id in only or task.plan_id in only
-        return is_theirs and fits(tx, task)
+        return _is_among(request.only, task) and fits(tx, task)
 
     return fits_and_is_theirs
+
+
+def _is_among(only: tuple[str, ...], task: TaskRecord) -> bool:
+    """Whether a task, or its plan, is among those that somebody is bound to."""
+    return not only or task.task_id in only or task.plan_id in only
 
 
 def peek(project: Project, request: WorkRequest) -> list[TaskBriefView]:
@@ -217,11 +223,13 @@ def submit(
     task_id: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
+    patch: bytes | None = None,
 ) -> AnswerView:
     """Hand in the message for a task: the named task, else that in the message.
 
-    For a change, the clone that was lent is judged. Without a message, the submission
-    in its evidence folder counts, or accordance makes one from facts.
+    For a change, the clone that was lent is judged, after a patch, if there is any, was
+    applied to it. Without a message, the submission in its evidence folder counts, or
+    accordance makes one from facts.
     """
     answer = outside.submit(
         project.ledger,
@@ -230,6 +238,7 @@ def submit(
         task_id=task_id,
         attempt=attempt,
         holder=holder,
+        beside=Beside(patch=patch),
     )
     return answer_view(answer)
 
@@ -254,7 +263,7 @@ def ask_person(
         task_id=task.task_id,
         attempt=taken.attempt,
         holder=holder,
-        claim=claim,
+        beside=Beside(claim=claim),
     )
     return answer_view(answer)
 
@@ -361,11 +370,20 @@ def extend(
     attempt: int,
     seconds: int = LEASE_SECONDS,
     holder: str | None = None,
+    report: str | None = None,
 ) -> LeaseView:
-    """Extend the lease of a task. Raises Conflict if it is no longer theirs."""
+    """Extend the lease of a task, and keep a report of progress if there is one.
+
+    Raises Conflict if it is no longer theirs.
+    """
     task_id = task_id_of(project, name)
     lease = tasks.extend(
-        project.ledger, task_id, attempt=attempt, seconds=seconds, holder=holder
+        project.ledger,
+        task_id,
+        attempt=attempt,
+        seconds=seconds,
+        holder=holder,
+        report=report,
     )
     return LeaseView(holder=lease.holder, until=lease.until)
 

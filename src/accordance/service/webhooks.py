@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from accordance.domain.chain import ChainEntry
+from accordance.domain.client_tasks import life_in
 from accordance.domain.webhooks import (
     SECRET_PREFIX,
     NotificationKind,
@@ -243,17 +244,29 @@ def take_due(project: Project, most: int) -> list[DueDelivery]:
     ]
 
 
-def place_of(project: Project, delivery: DeliveryRecord) -> Place | None:
+def place_of(project: Project, due: DueDelivery) -> Place | None:
     """Return the span that a notification belongs to: that of its task."""
-    data = delivery.payload["data"]
-    if not tracing.is_on() or not data["plan_id"]:
+    plan_id, task_id = _subject_of(due)
+    if not tracing.is_on() or not plan_id:
         return None
     try:
         with project.ledger.read() as tx:
-            plan = tx.plan(data["plan_id"])
+            plan = tx.plan(plan_id)
     except AccordanceError:
         return None  # it stands alone
-    return observing.place_of(plan, data["task_id"] or "")
+    return observing.place_of(plan, task_id)
+
+
+def _subject_of(due: DueDelivery) -> tuple[str, str]:
+    """Return the plan and the task that a notification is about, if any.
+
+    That of a push is written for its client, and names them in the client's words.
+    """
+    push = due.webhook.push
+    if push is not None:
+        return push.plan_id, life_in(push.task)[0]
+    data = due.delivery.payload["data"]
+    return data["plan_id"] or "", data["task_id"] or ""
 
 
 def note_result(

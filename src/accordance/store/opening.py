@@ -86,6 +86,23 @@ def make_engine(
     return engine
 
 
+def bound_silence(engine: Engine, seconds: float) -> None:
+    """Let PostgreSQL end transactions of an engine that are silent for so long.
+
+    A machine that is cut off in the middle of one would hold the row of its plan, and
+    with it all other workers, until the network gives it up, which may be never.
+    """
+    if engine.dialect.name != "postgresql":
+        return
+    milliseconds = int(seconds * 1000)
+    statement = f"SET idle_in_transaction_session_timeout = {milliseconds}"
+
+    @event.listens_for(engine, "connect")
+    def bound(connection: Any, _: object) -> None:
+        connection.execute(statement)
+        connection.commit()
+
+
 def _engine(
     place: str | Path, create: bool, durability: Durability, connections: int
 ) -> Engine:

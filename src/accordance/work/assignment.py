@@ -69,7 +69,7 @@ def assignment_under(
 
     document: dict[str, Any] = {"kind": taken.kind, "task": described(tx, task)}
     if change and sight:
-        document["change"] = sight.told(json.loads(change))
+        document["change"] = sight.shown_task(json.loads(change))
         context["history"] = verdict_history(tx, task)
     method = method_of(tx, task) if taken.kind == "action" else None
     if method:

@@ -297,12 +297,13 @@ def node_rows(
 
 def edge_rows(plan: Plan) -> Iterator[EdgeRow]:
     """Yield the edges of a plan."""
+    plan_id = plan.plan.plan_id
     for place, edge in enumerate(plan.edges):
         metadata = None
         if edge.metadata:
             metadata = edge.metadata.model_dump(exclude_unset=True)
         yield EdgeRow(
-            plan_id=plan.plan.plan_id,
+            plan_id=plan_id,
             edge_id=edge.edge_id,
             place=place,
             from_task_id=edge.from_task_id,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from accordance.domain.access import author_behind
 from accordance.domain.executor_specs import AgentSpec, LlmSpec
 from accordance.domain.lifecycle import TERMINAL, Event, State
 from accordance.domain.records import TaskRecord
@@ -38,8 +39,10 @@ class Maker:
     model: str | None = None
 
     def is_worker(self, name: str) -> bool:
-        """Whether the maker is the worker of that name."""
-        return self.executor is None and self.holder == name
+        """Whether the maker is the worker of that name, or another of the same key."""
+        if self.executor is not None or self.holder is None:
+            return False
+        return author_behind(self.holder) == author_behind(name)
 
     def is_choice(self, choice: Choice) -> bool:
         """Whether the maker is this executor, with this model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NamedTuple
 
 from accordance.contracts.catalogue.answer import AgentAnswer
@@ -9,6 +10,7 @@ from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.naming import versioned
 from accordance.domain.records import ArtifactRecord, TaskRecord
 from accordance.domain.research.answers import awaits_a_person
+from accordance.errors import LedgerUnavailable
 from accordance.project.home import Home, write_file
 from accordance.store.ledger import Transaction
 
@@ -56,7 +58,9 @@ def store_product(
 ) -> dict[str, Any]:
     """Store a new version of a task's product, in the ledger and as a file.
 
-    Earlier versions stay. Returns what the answer to the message says of it.
+    Earlier versions stay. The file is a copy of what the ledger has: where there is no
+    room for it, the product is stored all the same, and fetched when it is needed.
+    Returns what the answer to the message says of it.
     """
     version = len(tx.products(task.task_id)) + 1
     record = ArtifactRecord(
@@ -75,7 +79,8 @@ def store_product(
     tx.save_task(task.task_id, product=record.sha256)
 
     path = home.artifacts(task.task_id) / record.file_name
-    write_file(path, product.content)
+    with contextlib.suppress(LedgerUnavailable):
+        write_file(path, product.content)
     return {
         "sha256": record.sha256,
         "version": version,

@@ -30,14 +30,21 @@ def extend(
     attempt: int,
     holder: str | None = None,
     seconds: int = LEASE_SECONDS,
+    report: str | None = None,
 ) -> Lease:
-    """Extend the lease of a task. Raises Conflict if the task is no longer theirs."""
+    """Extend the lease of a task; a report of progress is kept in the chain.
+
+    Raises Conflict if the task is no longer theirs.
+    """
     with ledger.write() as tx:
         task = _task_of_holder(tx, task_id, attempt, holder)
         if task.lease is None:
             raise Conflict(f"attempt {attempt} of task {task_id} is over")
         lease = replace(task.lease, until=later(tx.now, seconds))
         tx.take(task_id, lease)
+        if report:
+            said = {"attempt": attempt, "by": lease.holder, "text": report}
+            tx.record(task.plan_id, "REPORTED", task_id, said)
         return lease
 
 

@@ -240,15 +240,21 @@ def conflicts(patch: bytes, work: Path) -> tuple[str, ...]:
 
     There are none where the clone has the change already.
     """
-    git = Git(work / ".git", work)
-    if not patch.strip() or _refusal(git, patch, "--reverse") is None:
+    if is_applied(patch, work):
         return ()
 
+    git = Git(work / ".git", work)
     refusal = _refusal(git, patch) or ""
     files = {match[1] for match in _REFUSED_FILE.finditer(refusal)}
     if not files:
         files = set(read_patch(patch.decode("utf-8", "replace")).touched)
     return tuple(sorted(files))
+
+
+def is_applied(patch: bytes, work: Path) -> bool:
+    """Whether a clone has a change already; an empty change it has."""
+    git = Git(work / ".git", work)
+    return not patch.strip() or _refusal(git, patch, "--reverse") is None
 
 
 def _refusal(git: Git, patch: bytes, *options: str) -> str | None:

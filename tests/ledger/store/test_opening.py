@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from accordance.cli.main import run
 from accordance.errors import (
@@ -24,7 +25,12 @@ from accordance.errors import (
     LedgerUnreachable,
 )
 from accordance.project.home import Home
-from accordance.store.opening import VERSION_TABLE, open_ledger
+from accordance.store.opening import (
+    VERSION_TABLE,
+    bound_silence,
+    make_engine,
+    open_ledger,
+)
 from tests.ledger.project import Clock, Project
 from tests.limits import LIMIT
 from tests.messages import PLAN, small_plan
@@ -341,3 +347,17 @@ def test_a_folder_that_may_not_be_written_is_denied(home: Path) -> None:
     finally:
         if os.getuid() == 0:
             os.seteuid(0)
+
+
+def test_a_transaction_that_falls_silent_holds_nobody_up(postgresql_url: str) -> None:
+    """Its machine was cut off: the database ends it, and what it held is free."""
+    engine = make_engine(postgresql_url)
+    bound_silence(engine, 0.5)
+    hold = "SELECT pg_advisory_xact_lock(7)"
+    with engine.connect() as silent, engine.connect() as other:
+        silent.exec_driver_sql(hold)
+        other.exec_driver_sql(hold)  # waits until the first is ended
+        with pytest.raises(DBAPIError) as ended:
+            silent.exec_driver_sql("SELECT 1")
+    assert ended.value.connection_invalidated
+    engine.dispose()

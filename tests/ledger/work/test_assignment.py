@@ -10,8 +10,9 @@ import pytest
 
 from accordance.domain.prompting import rebuild
 from accordance.executors.prompt_building import build_prompt
-from accordance.mcp.tools import Desk
+from accordance.mcp.serving import desk_for
 from accordance.project.home import Home
+from accordance.service.project import Project as ServedProject
 from accordance.store.memory import MemoryLedger
 from accordance.work.assignment import assignment
 from accordance.work.taking import Taken
@@ -101,7 +102,8 @@ def test_a_reviewer_is_told_the_same_about_the_task_it_judges(project: Project) 
 def test_whoever_asks_over_mcp_is_told_the_same(project: Project) -> None:
     """One place builds it."""
     project.runs(asking_plan(**ASKED))
-    told: Any = Desk(project.ledger, project.home, "somebody").next({})
+    served = ServedProject(project.home, project.ledger)
+    told: Any = desk_for(served, holder="somebody").next_task({})
     assert told["task"]["acceptance_criteria"] == CRITERIA
     assert told["plan"]["constraints"] == CONSTRAINTS
 

@@ -77,14 +77,27 @@ def test_scopes_narrow_and_never_widen() -> None:
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [("ada", Role.ADMIN), ("grace", Role.OPERATOR), ("joan", Role.VIEWER)],
+    [
+        ("ada", Role.ADMIN),
+        ("grace", Role.OPERATOR),
+        ("coder", Role.AGENT),
+        ("joan", Role.VIEWER),
+    ],
 )
 def test_the_role_of_a_person(name: str, role: Role) -> None:
     """The highest list counts; a star is everybody."""
-    lists = {"admins": ["ada"], "operators": ["ada", "grace"], "viewers": ["*"]}
+    lists = {
+        "admins": ["ada"],
+        "operators": ["ada", "grace"],
+        "agents": ["coder", "grace"],
+        "viewers": ["*"],
+    }
     assert role_of_person(name, **lists) is role
 
 
 def test_a_stranger_has_no_role() -> None:
     """Without a star."""
-    assert role_of_person("x", admins=[], operators=["y"], viewers=[]) is None
+    assert (
+        role_of_person("x", admins=[], operators=["y"], agents=["z"], viewers=[])
+        is None
+    )

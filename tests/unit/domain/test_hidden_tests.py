@@ -147,8 +147,8 @@ def test_the_agent_is_not_told_of_hidden_tests() -> None:
     }
     sight = Sight.of(task, ROLES["engineer"])
 
-    assert sight.told(task).keys() == {"pins", "goal"}
-    assert sight.told({**task, "hidden_tests": None}).keys() == task.keys()
+    assert sight.shown_task(task).keys() == {"pins", "goal"}
+    assert sight.shown_task({**task, "hidden_tests": None}).keys() == task.keys()
 
 
 @pytest.mark.parametrize(

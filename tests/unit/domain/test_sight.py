@@ -265,5 +265,5 @@ def test_a_task_is_told_without_what_is_forbidden(
     """Whoever put the context together may have looked at more than the agent may."""
     task = {"pins": {"allowed_paths": ["src/**"]}, "goal": "Mend it."}
     sight = Sight.of(task, ENGINEER)
-    assert sight.told({**task, "context": context}) == {**task, "context": told}
-    assert sight.told(task) == task
+    assert sight.shown_task({**task, "context": context}) == {**task, "context": told}
+    assert sight.shown_task(task) == task

@@ -181,3 +181,13 @@ def test_helpers_that_call_each_other_end() -> None:
     assert loosened_tests(circle, circle.replace("1 ==", "")) == (
         Loosening("test_it", EXACT),
     )
+
+
+def test_a_named_error_may_be_suppressed() -> None:
+    """Only an error of every kind hides that a test fails."""
+    asserted = "    assert f() == 1\n"
+    old = f"def test_a():\n{asserted}"
+    named = f"def test_a():\n    with suppress(KeyError):\n        g()\n{asserted}"
+    broad = named.replace("KeyError", "Exception")
+    assert loosened_tests(old, named) == ()
+    assert [one.how for one in loosened_tests(old, broad)] == ["swallow every error"]

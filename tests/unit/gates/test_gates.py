@@ -222,6 +222,14 @@ def test_caches_and_harmless_directories_are_nobodys_business() -> None:
             id="budget",
         ),
         pytest.param(
+            a_case(
+                usage=Usage(tokens=10, cost=0.4, duration_ms=1000, model="glm-4.7"),
+                budget=Budget(tokens=10, cost=0.4),
+            ),
+            [],
+            id="a budget that is used up to its end",
+        ),
+        pytest.param(
             a_case(task=a_task(pins={**PINS, "max_files": 1, "max_loc": 10}), facts=replace(FACTS, lines=11)),
             [
                 (Gate.BUDGET, "SPLIT_REQUIRED", "the change is too large: 2 files, pins.max_files allows 1; make a smaller change"),

@@ -235,6 +235,12 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {},
         "cancelled by anna, with 1 task that waited for it",
     ),
+    "a report of progress": (
+        "REPORTED",
+        {"by": "elsewhere", "text": "half of the tests pass", "attempt": 1},
+        {},
+        "elsewhere reports: half of the tests pass",
+    ),
     "a loan": (
         "LENT",
         {"executor": "anna", "attempt": 1},

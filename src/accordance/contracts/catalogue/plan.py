@@ -21,7 +21,16 @@ from accordance.contracts.catalogue.plan_rewrites import complete_under_the_root
 from accordance.contracts.catalogue.plan_sound import is_plainly_sound
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Scope
-from accordance.contracts.fields import Count, Flag, Long, Object, Open, Text, Time
+from accordance.contracts.fields import (
+    Count,
+    Flag,
+    Long,
+    Object,
+    Open,
+    Repeated,
+    Text,
+    Time,
+)
 from accordance.contracts.jsonpath import JsonObject, without
 from accordance.contracts.normalising import Shape, Spelling, normalise
 from accordance.contracts.violation import Repair
@@ -41,7 +50,7 @@ class PlanHead(Open):
     constraints: Object | None
 
 
-class Node(Open):
+class Node(Repeated):
     """A goal, an action or a check."""
 
     task_id: Text
@@ -55,14 +64,14 @@ class Node(Open):
     rationale: str | None = None
 
 
-class EdgeMetadata(Open):
+class EdgeMetadata(Repeated):
     """How the edges of a parent, or of a group, belong together."""
 
     and_or: Literal["AND", "OR"] | None = None
     group_id: Text | None = None
 
 
-class Edge(Open):
+class Edge(Repeated):
     """A relation between two nodes."""
 
     edge_id: Text

@@ -15,6 +15,7 @@ def all_routers() -> list[APIRouter]:
         health,
         inbox,
         keys,
+        metadata,
         plan_acts,
         plan_pictures,
         plans,
@@ -47,5 +48,6 @@ def all_routers() -> list[APIRouter]:
         keys,
         webhooks,
         session,
+        metadata,
     )
     return [module.router for module in modules]

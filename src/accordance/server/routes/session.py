@@ -15,12 +15,12 @@ from accordance.server.authentication import (
     authenticate_key,
     csrf_token,
 )
-from accordance.server.login import SECONDS_TO_LOG_IN, Provider, attempt_in
+from accordance.server.login import SECONDS_TO_LOG_IN, attempt_in
 from accordance.server.problems import documented
 from accordance.server.requests import SessionWanted
 from accordance.server.routing import RepeatableRoute
 from accordance.server.showing import shown
-from accordance.server.state import ServerState, state_of
+from accordance.server.state import ServerState, provider_of, state_of
 from accordance.service import keys
 from accordance.service.keys import KeyRequest
 from accordance.service.views.keys import CallerView, LoginWaysView, caller_view
@@ -38,12 +38,6 @@ _SENT_ON: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _provider(state: ServerState) -> Provider:
-    if state.provider is None:
-        state.provider = Provider(state.settings.login)
-    return state.provider
-
-
 def _callback(request: Request, state: ServerState) -> str:
     base = state.settings.public_url or str(request.base_url)
     return f"{base.rstrip('/')}{_CALLBACK}"
@@ -57,7 +51,7 @@ def login(
 ) -> Response:
     """Send the browser to the provider of logins."""
     state = state_of(request)
-    url, attempt = _provider(state).begin(_callback(request, state), then)
+    url, attempt = provider_of(state).begin(_callback(request, state), then)
     response = RedirectResponse(url, HTTPStatus.FOUND)
     response.set_cookie(
         LOGIN_COOKIE,
@@ -77,7 +71,7 @@ def login(
 def callback(request: Request) -> Response:
     """Take the answer of the provider, and begin a session."""
     state = state_of(request)
-    provider = _provider(state)
+    provider = provider_of(state)
     attempt = attempt_in(request.cookies.get(LOGIN_COOKIE, ""))
     redirect = _callback(request, state)
     answer = f"{redirect}?{request.url.query}"

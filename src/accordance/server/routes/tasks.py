@@ -7,14 +7,12 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from starlette.responses import Response
 
-from accordance.domain.access import Right
-from accordance.errors import NotAllowed, NotFound
 from accordance.server.authentication import Anyone, Reader
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
 from accordance.server.tenants import Caller
 from accordance.service import attempt_files, prompts, task_records
-from accordance.service.project import exact_task, task_id_of
+from accordance.service.task_access import seen_task_id, worked_task_id
 from accordance.service.views.runs import PromptView
 from accordance.service.views.stories import AttemptLogView, AttemptPatchView
 from accordance.service.views.tasks import StandingView, TaskDetailView, TaskPageView
@@ -24,18 +22,8 @@ Attempt = Annotated[int | None, Query(ge=1, le=1_000_000)]
 
 
 def seen_task(caller: Anyone, task: str) -> str:
-    """Return the id of a task that the caller may look at.
-
-    An agent that is bound to other tasks is told that there is none.
-    """
-    if caller.identity.may(Right.READ):
-        return task_id_of(caller.project, task)
-    if not caller.identity.may(Right.WORK):
-        caller.identity.must(Right.READ)
-    record = exact_task(caller.project, task)
-    if not caller.identity.sees_task(record.task_id, record.plan_id):
-        raise NotFound("task", task)
-    return record.task_id
+    """Return the id of a task that the caller may look at."""
+    return seen_task_id(caller.project, caller.identity, task)
 
 
 SeenTask = Annotated[str, Depends(seen_task)]
@@ -43,17 +31,7 @@ SeenTask = Annotated[str, Depends(seen_task)]
 
 def must_work_on(caller: Caller, task: str) -> str:
     """Return the id of a task that the caller may work on. Raises NotAllowed."""
-    identity = caller.identity
-    if identity.may(Right.READ):
-        task_id = task_id_of(caller.project, task)
-        record = exact_task(caller.project, task_id)
-    else:
-        record = exact_task(caller.project, task)
-    if identity.is_bound_elsewhere(record.task_id, record.plan_id):
-        if identity.may(Right.READ):
-            raise NotAllowed(f"{caller.name} is bound to other tasks than {task}")
-        raise NotFound("task", task)
-    return record.task_id
+    return worked_task_id(caller.project, caller.identity, task)
 
 
 @router.get("/tasks", response_model=TaskPageView)

@@ -18,6 +18,15 @@ class ReadyView(View):
     projects: int
 
 
+class ResourceView(View):
+    """What RFC 9728 says about a protected resource."""
+
+    resource: str
+    authorization_servers: tuple[str, ...]
+    bearer_methods_supported: tuple[str, ...]
+    resource_name: str
+
+
 class MetaView(View):
     """What a server is, and which project a caller sees."""
 

@@ -148,6 +148,7 @@ class AssignmentView(View):
     contract: ContractView
     context: dict[str, Any]
     workspace: str | None = None  # of a change: the clone that is lent for it
+    base: str | None = None  # of a change: the commit that the clone was made of
     tests: tuple[str, ...] = ()  # of a change: what it is judged by
     evidence: str | None = None  # of a change: the folder for evidence, in the clone
     hand_in: tuple[str, ...]

@@ -138,7 +138,7 @@ class BlobKeeper:
             place = own_store.place if own_store else "another store"
             raise BlobStoreForeign(
                 f"blob {blob.sha256[:12]} lies in {place}, and [blobs] names no store",
-                way_out=f'set [blobs] store = "{place}"',
+                way_out=f"set {_settings_of(place)}",
             )
         yield from self.store.chunks(blob)
 
@@ -199,6 +199,13 @@ class BlobKeeper:
             f"{here} has no blobs of this ledger: they lie in {own_store.place}",
             way_out="set [blobs] store back, or copy everything from there",
         )
+
+
+def _settings_of(place: str) -> str:
+    """The settings that lead to a store, by its place."""
+    address, _, endpoint = place.partition(" at ")
+    store = f'[blobs] store = "{address}"'
+    return f'{store} and endpoint = "{endpoint}"' if endpoint else store
 
 
 _keepers: Final[WeakValueDictionary[tuple[BlobConfig, str], BlobKeeper]] = (

@@ -8,10 +8,8 @@ import { Shown, useShortcuts } from "../../kit";
 import { PlanGraph } from "./graph/PlanGraph";
 import { type Box, boxStatesOf, sceneOf } from "./graph/scene";
 import { Outline } from "./Outline";
-import { type Selection, useFolds } from "./selection";
+import { DEEPEST, type Selection, useFolds } from "./selection";
 import { texts } from "./texts";
-
-const DEEPEST = 1000;
 
 export function GraphView({ plan, selection }: { plan: PlanDetailView; selection: Selection }) {
   const folds = useFolds();

@@ -47,6 +47,9 @@ export function useSelection(): Selection {
   };
 }
 
+/** More levels of goals than any plan shows. */
+export const DEEPEST = 1000;
+
 export interface Folds {
   readonly fold: readonly string[];
   readonly unfold: readonly string[];
@@ -71,7 +74,7 @@ export function useFolds(): Folds {
   return {
     fold: search.getAll("fold"),
     unfold: search.getAll("unfold"),
-    depth: depth && /^\d{1,3}$/.test(depth) ? Number(depth) : undefined,
+    depth: depth && /^\d{1,4}$/.test(depth) ? Math.min(DEEPEST, Number(depth)) : undefined,
     toggle: (goal, isOpen) =>
       change((next) => {
         next.delete("fold", goal);

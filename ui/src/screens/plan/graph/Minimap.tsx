@@ -28,6 +28,7 @@ export function Minimap({ scene, states, look, size, scheme }: MinimapProps) {
     [scene, states, scale, scheme],
   );
   useEffect(() => {
+    const { accent } = readPalette();
     const paint = () => {
       const element = canvas.current;
       const context = element?.getContext("2d");
@@ -39,7 +40,7 @@ export function Minimap({ scene, states, look, size, scheme }: MinimapProps) {
       element.style.visibility = isAll ? "hidden" : "visible";
       context.clearRect(0, 0, element.width, element.height);
       context.drawImage(picture, 0, 0);
-      context.strokeStyle = readPalette().accent;
+      context.strokeStyle = accent;
       context.lineWidth = 2;
       context.strokeRect(camera.x * scale, camera.y * scale, wide * scale, high * scale);
     };

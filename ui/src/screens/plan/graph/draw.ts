@@ -33,7 +33,9 @@ export interface View {
 const DETAILED = 0.5;
 const TITLED = 0.3;
 const ARROWED = 0.06;
-const MOST_ARROWS_MOVING = 2_500;
+const MOST_ARROWS_MOVING = 800;
+const MOST_BOXES_MOVING = 1_500;
+const PICTURE = 2_048; // pixels of its longer side
 const RADIUS = 9;
 const GLYPHS: Readonly<Record<State, string>> = {
   PENDING: "◌",
@@ -78,11 +80,48 @@ export function draw(context: CanvasRenderingContext2D, view: View): void {
   context.setTransform(zoom, 0, 0, zoom, -camera.x * zoom, -camera.y * zoom);
 
   const seen = boxesInView(view);
+  if (view.isMoving && seen.length > MOST_BOXES_MOVING && camera.scale < TITLED) {
+    context.drawImage(pictureOf(view), 0, 0, view.scene.width, view.scene.height);
+    drawSelection(context, view);
+    return;
+  }
   for (const box of seen) if (box.isFrame) drawFrame(context, view, box);
   drawArrows(context, view);
   if (camera.scale < TITLED) drawFar(context, view, seen);
   else for (const box of seen) if (!box.isFrame) drawBox(context, view, box);
   drawSelection(context, view);
+}
+
+interface Picture {
+  readonly scene: Scene;
+  readonly states: BoxStates;
+  readonly fits: View["fits"];
+  readonly palette: Palette;
+  readonly canvas: HTMLCanvasElement;
+}
+
+let picture: Picture | null = null;
+
+/** The whole plan as a picture, shown while the camera moves over thousands of boxes. */
+function pictureOf(view: View): HTMLCanvasElement {
+  const { scene, states, fits, palette } = view;
+  const isSame =
+    picture?.scene === scene &&
+    picture.states === states &&
+    picture.fits === fits &&
+    picture.palette === palette;
+  if (picture && isSame) return picture.canvas;
+  const canvas = document.createElement("canvas");
+  const scale = PICTURE / Math.max(scene.width, scene.height);
+  canvas.width = Math.max(1, Math.round(scene.width * scale));
+  canvas.height = Math.max(1, Math.round(scene.height * scale));
+  const context = canvas.getContext("2d", { alpha: false });
+  if (context) {
+    const size = { width: canvas.width, height: canvas.height };
+    draw(context, { ...view, camera: { x: 0, y: 0, scale }, size, ratio: 1, isMoving: false });
+  }
+  picture = { scene, states, fits, palette, canvas };
+  return canvas;
 }
 
 function boxesInView({ scene, camera, size }: View): Box[] {
@@ -100,15 +139,20 @@ function boxesInView({ scene, camera, size }: View): Box[] {
 function drawFrame(context: CanvasRenderingContext2D, view: View, box: Box): void {
   const { palette, camera, states } = view;
   const isOdd = box.level % 2 === 1;
-  context.beginPath();
-  context.roundRect(box.x, box.y, box.width, box.height, camera.scale < TITLED ? 0 : RADIUS + 3);
   context.fillStyle = isOdd ? palette.surface : palette.frame;
-  context.fill();
-  context.lineWidth = Math.max(1, 0.7 / camera.scale);
   context.strokeStyle = palette.line;
+  context.lineWidth = Math.max(1, 0.7 / camera.scale);
+  if (camera.scale < TITLED) {
+    context.fillRect(box.x, box.y, box.width, box.height);
+    context.strokeRect(box.x, box.y, box.width, box.height);
+    return;
+  }
+  context.beginPath();
+  context.roundRect(box.x, box.y, box.width, box.height, RADIUS + 3);
+  context.fill();
   context.stroke();
   const state = states.own[box.at];
-  if (state && camera.scale >= TITLED) {
+  if (state) {
     drawGlyph(context, view, state, box.x + 18, box.y + HEADER / 2 + 1);
     const title = oneLine(context, box.title, box.width - 64, `600 12px ${palette.font}`);
     context.fillStyle = palette.text;
@@ -119,9 +163,9 @@ function drawFrame(context: CanvasRenderingContext2D, view: View, box: Box): voi
 
 function drawArrows(context: CanvasRenderingContext2D, view: View): void {
   const { scene, camera, palette, isMoving, selected } = view;
+  if (camera.scale < ARROWED) return;
   const seen = arrowsInView(view);
-  const isTooMuch = isMoving && seen.length > MOST_ARROWS_MOVING;
-  if (camera.scale < ARROWED || isTooMuch) return;
+  if (isMoving && seen.length > MOST_ARROWS_MOVING) return;
   context.lineJoin = "round";
   context.lineWidth = Math.min(4, Math.max(1.3, 0.7 / camera.scale));
   context.strokeStyle = palette.arrow;

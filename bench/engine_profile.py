@@ -1,0 +1,147 @@
+"""Where the CPU of a no-op task goes: the queue, the database, the chain, judging, and the rest of accordance.
+
+The same loop as in bench/engine.py, on SQLite and in one process, with a timer around each of these. A timer that runs
+within another stops that one, so that the parts add up to the whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from accordance.runtime.attempt_queue import AttemptQueue
+from accordance.runtime.workflow import WorkflowEngine
+from accordance.store.sql import SqlTransaction
+from accordance.work import intake, reviewing
+
+PARTS = {
+    "queue": "the queue of attempts, its statements among it",
+    "database": "statements of the ledger, begin and commit",
+    "chain": "events, seals and rows, before they are written",
+    "judging": "reading, checking and ruling on messages",
+}
+REST = "the rest: taking up, moving, products, threads"
+
+
+class Timers:
+    """CPU time by part, each thread with a stack of its own."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.held = 0.0  # while a plan's row is locked
+        self._here = threading.local()
+        self._lock = threading.Lock()
+
+    def around(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, timed as a part."""
+
+        @functools.wraps(function)
+        def timed(*words: Any, **more: Any) -> Any:
+            stack = self._here.__dict__.setdefault("stack", [])
+            self._charge(stack)
+            is_in_queue = bool(stack) and stack[-1] == "queue"
+            stack.append("queue" if is_in_queue else part)
+            try:
+                return function(*words, **more)
+            finally:
+                self._charge(stack)
+                stack.pop()
+
+        return timed
+
+    def holding(self, settle: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that settles; from its lock to its commit nobody else may."""
+
+        @functools.wraps(settle)
+        def held(*words: Any, **more: Any) -> Any:
+            began = time.thread_time()
+            try:
+                return settle(*words, **more)
+            finally:
+                with self._lock:
+                    self.held += time.thread_time() - began
+
+        return held
+
+    def _charge(self, stack: list[str]) -> None:
+        now = time.thread_time()
+        if stack:
+            with self._lock:
+                self.seconds[stack[-1]] += now - self._here.since
+        self._here.since = now
+
+
+def watch(timers: Timers) -> None:
+    """Put the timers in place."""
+    from sqlalchemy import Connection
+    from sqlalchemy.engine.base import RootTransaction
+
+    WorkflowEngine.settle_once = timers.holding(WorkflowEngine.settle_once)  # type: ignore[method-assign]
+    for owner, names, part in (
+        (AttemptQueue, ("_do",), "queue"),
+        (Connection, ("execute", "exec_driver_sql"), "database"),
+        (RootTransaction, ("__init__", "_do_commit"), "database"),
+        (SqlTransaction, ("seal", "finish", "record"), "chain"),
+        (intake, ("judge_arrived", "contract_under"), "judging"),
+        (reviewing, ("judge_arrived",), "judging"),
+    ):
+        for name in names:
+            setattr(owner, name, timers.around(part, getattr(owner, name)))
+
+
+def main(told: dict[str, Any]) -> None:
+    """Carry a plan out, and print milliseconds for each task by part."""
+    import engine_accordance as it
+
+    from accordance.project.home import Home
+    from accordance.runtime.runner import Runner
+
+    tasks = told["tasks"]
+    it.bring(told["place"], tasks, told["runs"])
+    timers = Timers()
+    watch(timers)
+    ended = it.Ended()
+    home = Home(Path(told["home"]))
+    runner = Runner(
+        told["place"], home, it.Idle(told["runs"]), it.PLAN, "local", listener=ended
+    )
+    began = time.process_time()
+    working = threading.Thread(target=runner.until_stopped)
+    working.start()
+    while ended.count < tasks * 2:
+        time.sleep(0.02)
+    whole = time.process_time() - began
+    runner.stop()
+    working.join()
+    parts = {part: timers.seconds[part] * 1000 / tasks for part in PARTS}
+    held = timers.held * 1000 / tasks
+    print(
+        json.dumps({**parts, "whole": whole * 1000 / tasks, "held": held}), flush=True
+    )
+
+
+def lines(found: dict[str, float]) -> list[str]:
+    """The profile as lines."""
+    whole = found["whole"]
+    rest = whole - sum(found[part] for part in PARTS)
+    rows = [*((text, found[part]) for part, text in PARTS.items()), (REST, rest)]
+    shown = [
+        f"  {text:<48}{value:6.2f} ms/task {value / whole:5.0%}" for text, value in rows
+    ]
+    share = found["held"] / whole
+    held = (
+        f"  of all that, while the plan's row is held: {share:.0%};"
+        f" so the workers of one plan do at most {1 / share:.2f}x of one"
+    )
+    return [*shown, held]
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
