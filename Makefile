@@ -136,6 +136,8 @@ requirements: setup ## pin the newest releases, with hashes
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	    pyproject.toml $$extras --group build --group $$name -o requirements/$$name.txt || exit 1; \
 	done
+	@echo "compiling requirements/ui.txt" # node, for building the image
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --group ui -o requirements/ui.txt
 	@echo "compiling requirements/image.txt" # what the container image holds: everything, no tools
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	  pyproject.toml --extra all --group build -o requirements/image.txt

@@ -1,5 +1,5 @@
 /** The frame of every screen: the navigation, the state of the connection, the content. */
-import { ActionIcon, Burger, Drawer, Group, Menu, Text } from "@mantine/core";
+import { ActionIcon, Burger, Drawer, Group, Text } from "@mantine/core";
 import { useMantineColorScheme } from "@mantine/core";
 import {
   IconCommand,
@@ -18,7 +18,7 @@ import { post } from "../api/client";
 import { useConnection } from "../api/live";
 import { useRead } from "../api/queries";
 import { type Language, LANGUAGES, useLanguage, useTexts } from "../i18n";
-import { AnyText, Key, Loading, tellProblem } from "../kit";
+import { AnyText, Key, Loading, Menu, tellProblem } from "../kit";
 import { useOpenCommands } from "./commands";
 import { Logo } from "./Logo";
 import { PLACES } from "./screens";
@@ -146,7 +146,7 @@ function Foot() {
         </Text>
       </Group>
       <Group gap={4} justify="space-between" wrap="nowrap">
-        <Menu position="top-start" width={200}>
+        <Menu position="top-start">
           <Menu.Target>
             <button type="button" className="who">
               <IconUser size={15} aria-hidden />
