@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
-_AXE: Final = Path(__file__).resolve().parents[2] / "ui/node_modules/axe-core/axe.min.js"
+_AXE: Final = (
+    Path(__file__).resolve().parents[2] / "ui/node_modules/axe-core/axe.min.js"
+)
 _GRAVE: Final = frozenset({"serious", "critical"})
 _RUN: Final = "axe.run(document, {resultTypes: ['violations']})"
 
