@@ -50,7 +50,9 @@ def command() -> None:
     multiple=True,
     help="Hands in messages of this contract only; may be given more than once.",
 )
-@click.option("--days", type=float, help="Expires after this many days.  [default: never]")
+@click.option(
+    "--days", type=float, help="Expires after this many days.  [default: never]"
+)
 @by_option
 @ledger_options
 @json_option

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     "--run", "runs", is_flag=True, help="Also carry plans out, in this process."
 )
 @click.option(
-    "--no-token", is_flag=True, help="Print no key; only keys made beforehand are valid."
+    "--no-token",
+    is_flag=True,
+    help="Print no key; only keys made beforehand are valid.",
 )
 @click.option(
     "--insecure",
