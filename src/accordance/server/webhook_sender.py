@@ -115,6 +115,9 @@ class WebhookSender:
             error = None if is_taken else f"the target answered with {status}"
         except _FAILURES as failure:
             error = str(failure) or type(failure).__name__
+        except Exception as fault:  # a thread of the pool would hide it
+            log.exception("a notification could not be sent")
+            error = f"accordance itself failed: {type(fault).__name__}"
         finally:
             with self._lock:
                 self._busy[due.webhook.webhook_id] -= 1

@@ -79,7 +79,7 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
         size="lg"
         yOffset="12vh"
         centered={false}
-        aria-label={t.commands}
+        attributes={{ content: { "aria-label": t.commands } }}
       >
         {shown === "palette" && <Palette commands={commands()} onClose={() => setShown("")} />}
       </Modal>

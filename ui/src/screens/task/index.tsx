@@ -133,7 +133,7 @@ function Waiting({ task }: { task: TaskDetailView }) {
   return (
     <Stack gap="xs">
       {open.map((question) => (
-        <Alert key={question.question_id} color="yellow" variant="light" icon={<IconHandStop size={18} />} title={t.question}>
+        <Alert key={question.question_id} className="asks" color="yellow" variant="light" icon={<IconHandStop size={18} />} title={t.question}>
           <Group justify="space-between" gap="sm">
             <Text size="sm" component="div" style={{ flex: "1 1 300px" }}><AnyText>{question.reason}</AnyText></Text>
             <Button component={Link} size="compact-sm" to={`/inbox?selected=${question.number ?? encodeURIComponent(question.question_id)}`}>{t.answerIt}</Button>
