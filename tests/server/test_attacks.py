@@ -54,13 +54,15 @@ def test_a_key_of_any_characters_is_unknown(door: Served) -> None:
     """However it comes: it is compared with the key for this run, too."""
     strange = "acc_é"
     latin = strange.encode("latin-1")
+    as_bearer = {b"Authorization": b"Bearer " + latin}
+    as_cookie = {b"Cookie": b"accordance_session=" + latin}
     with door.client() as client:
         answers = [
-            client.get("/v1/plans", headers={"Authorization": b"Bearer " + latin}),
-            client.get("/v1/plans", headers={"Cookie": b"accordance_session=" + latin}),
+            client.get("/v1/plans", headers=as_bearer),
+            client.get("/v1/plans", headers=as_cookie),
             client.post("/auth/session", json={"key": strange}),
             client.post("/lite/login", data={"key": strange}),
-            client.post("/mcp", headers={"Authorization": b"Bearer " + latin}),
+            client.post("/mcp", headers=as_bearer),
         ]
     assert [answer.status_code for answer in answers] == [401] * 5
 
