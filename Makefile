@@ -47,7 +47,7 @@ browser: # tests of the dashboard need chromium; root on a Debian system gets it
 run: setup isolation ui ## carry a plan out with good and bad agents: examples/quickstart
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
 	@echo
-	@echo "To see it in the browser:  accordance serve --open --home .quickstart"
+	@echo "To see it in the browser:  $(BIN)/accordance serve --open --home .quickstart"
 	@echo "To paste these commands, type this first:  . $(CURDIR)/$(BIN)/activate"
 
 test: setup isolation browser ui-check ## every check and every test
