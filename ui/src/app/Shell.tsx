@@ -81,7 +81,7 @@ function Side({ withoutLogo = false }: { withoutLogo?: boolean }) {
       )}
       <button type="button" className="search-button" onClick={open}>
         <IconCommand size={15} aria-hidden />
-        <span style={{ flex: 1, textAlign: "start" }}>{t.commands}</span>
+        <span style={{ flex: 1, textAlign: "start" }}>{t.commandsShort}</span>
         <Key>Ctrl-K</Key>
       </button>
       <nav aria-label={t.navigation} style={{ display: "grid", gap: 2 }}>

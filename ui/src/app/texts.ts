@@ -23,6 +23,7 @@ export const texts = defineTexts({
   live: { en: "Live", "zh-CN": "实时", ko: "실시간" },
   offline: { en: "Offline", "zh-CN": "离线", ko: "오프라인" },
   connecting: { en: "Connecting", "zh-CN": "连接中", ko: "연결 중" },
+  commandsShort: { en: "Go to or run", "zh-CN": "前往或执行", ko: "이동 또는 실행" },
   commands: { en: "Go to a page or run a command", "zh-CN": "前往或执行", ko: "이동 또는 실행" },
   noCommand: {
     en: "No matching command.",
