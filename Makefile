@@ -10,7 +10,7 @@ PURE := src/accordance/errors/*,src/accordance/contracts/*,src/accordance/domain
 unexport PYTHONDONTWRITEBYTECODE # hundreds of tests start a process; none of them should compile everything again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ui ui-dev ui-check browser screenshots run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench requirements clean
+.PHONY: help setup ui ui-dev ui-check browser screenshots run test tests quick hostile api mutants check isolation conformance docs agents chaos fuzz bench bench-ui requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ browser: # tests of the dashboard need chromium; root on a Debian system gets it
 run: setup isolation ui ## carry a plan out with good and bad agents: examples/quickstart
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/quickstart/run.sh
 	@echo
-	@echo "To see it in the browser:  accordance serve --open --home .quickstart"
+	@echo "To see it in the browser:  $(BIN)/accordance serve --open --home .quickstart"
 	@echo "To paste these commands, type this first:  . $(CURDIR)/$(BIN)/activate"
 
 test: setup isolation browser ui-check ## every check and every test
@@ -120,6 +120,9 @@ bench: $(VENV)-bench/.ready ## accordance beside its peers, in one run
 	$(VENV)-bench/bin/python bench/research.py
 	$(VENV)-bench/bin/python bench/engine.py
 	$(VENV)-bench/bin/python bench/server.py
+
+bench-ui: ui browser ## the dashboard with 10,000 tasks: frames, heap, first paint
+	$(BIN)/python -m bench.ui
 
 $(VENV)-bench/.ready: requirements/bench.txt pyproject.toml
 	@test -x $(VENV)-bench/bin/python || $(PYTHON) -m venv $(VENV)-bench

@@ -33,6 +33,8 @@ _OLDEST_NODE: Final = (20, 19)
 _NOT_SOURCES: Final = frozenset({"node_modules", "README.md"})
 _PACKED: Final = frozenset({".js", ".css", ".html", ".svg", ".json"})
 _SECONDS: Final = 600
+_MOST_SCRIPT: Final = 250_000
+"""Bytes of all scripts together, compressed."""
 
 
 class NoNode(Exception):
@@ -84,6 +86,7 @@ def build(*, checks: bool = False) -> bool:
     if checks:
         _npm(["run", "check"], environment, NotBuilt)
     if is_built(digest):
+        _weigh(checks)
         return False
     with tempfile.TemporaryDirectory(dir=BUNDLE.parent, prefix=".bundle-") as folder:
         made = Path(folder) / "made"
@@ -93,7 +96,23 @@ def build(*, checks: bool = False) -> bool:
         if BUNDLE.exists():
             BUNDLE.rename(Path(folder) / "old")
         made.rename(BUNDLE)
+    _weigh(checks)
     return True
+
+
+def script_bytes(folder: Path) -> int:
+    """Return how large all scripts of a bundle are together, compressed."""
+    return sum(path.stat().st_size for path in folder.rglob("*.js.gz"))
+
+
+def _weigh(checks: bool) -> None:
+    """Refuse scripts that have grown too large, where that is asked for."""
+    size = script_bytes(BUNDLE)
+    if checks and size > _MOST_SCRIPT:
+        raise NotBuilt(
+            f"the scripts are {size:,} bytes compressed, {_MOST_SCRIPT:,} are allowed: "
+            "import less, or write the part yourself"
+        )
 
 
 def is_built(digest: str) -> bool:

@@ -280,7 +280,7 @@ def lines(
         )
 
     yield ""
-    yield "| What breaks, in one ledger | At tasks a day |"
+    yield "| What gives out first, in a single ledger | At tasks a day |"
     yield "|---|---|"
     for name, most in sorted(
         ceilings(measured, assumed).items(), key=lambda pair: pair[1]

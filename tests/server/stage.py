@@ -62,8 +62,9 @@ def running(
     *projects: Project,
     settings: ServerSettings | None = None,
     mounts: Sequence[Mount] = (),
+    port: int = 0,
 ) -> Iterator[tuple[Served, uvicorn.Server]]:
-    """The same, with the server itself, to be stopped by a test."""
+    """The same, with the server itself, to be stopped by a test; 0 is a free port."""
     settings = settings or ServerSettings(requests_per_second=10_000, burst=10_000)
     names = ["one", "two", "three"]
     by_name = {
@@ -73,7 +74,7 @@ def running(
     state = make_state(Tenants(by_name))
     root = projects[0].home.root
     server = uvicorn.Server(uvicorn_config(state, root, mounts))
-    with contextlib.closing(bound_socket("127.0.0.1", 0)) as listening:
+    with contextlib.closing(bound_socket("127.0.0.1", port)) as listening:
         port = listening.getsockname()[1]
         thread = threading.Thread(
             target=server.run, kwargs={"sockets": [listening]}, daemon=True

@@ -22,12 +22,18 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import InvalidParamsError
 from google.protobuf.json_format import Parse
 
-from accordance.service import task_pushes
+from accordance.domain.access import RIGHTS, Identity, Role
+from accordance.service import plan_deleting, plan_life, task_pushes, webhooks
 from accordance.service.project import Project
+from accordance.service.task_pushes import Push
+from accordance.service.webhooks import webhooks_of
+from tests.messages import PLAN, small_plan
 from tests.server.a2a_client import DOOR, saying, talking, task_after, told
 from tests.server.stage import Served, serving
 from tests.server.test_a2a import WORK, now
 from tests.server.test_webhooks import ALLOWED, Receiver
+from tests.service.conftest import brings
+from tests.spans import recorded
 
 
 def heard(receiver: Receiver) -> tuple[dict[str, str], bytes, StreamResponse]:
@@ -78,7 +84,10 @@ def test_a_client_is_told_of_its_task(project: Project) -> None:
 
 
 def test_a_push_comes_with_a_message(project: Project) -> None:
-    """The target knows the caller by the header that the client has chosen."""
+    """The target knows the caller by the header that the client has chosen.
+
+    It was sent within the trace of the plan, as all notifications are.
+    """
     receiver = Receiver()
     bearer: dict[str, Any] = {"scheme": "Bearer", "credentials": "secret"}
 
@@ -95,10 +104,14 @@ def test_a_push_comes_with_a_message(project: Project) -> None:
         assert "Which?" in news.status_update.status.message.parts[0].text
 
     with (
+        recorded() as spans,
         receiver.listening() as url,
         serving(project, settings=ALLOWED, mounts=DOOR) as served,
     ):
         now(talk(served, url))
+    sent = spans.named("accordance.webhook")
+    assert sent
+    assert all(span.parent is not None for span in sent)
 
 
 def test_pushes_are_listed_and_deleted(project: Project) -> None:
@@ -144,6 +157,65 @@ def test_pushes_are_listed_and_deleted(project: Project) -> None:
     assert "a2a" not in kinds
 
 
-def test_a_push_of_a_deleted_plan_ends(project: Project) -> None:
-    """And what has not changed is not told."""
+ADA = Identity(name="ada", role=Role.OPERATOR, rights=RIGHTS[Role.OPERATOR])
+
+
+def pushed(project: Project, task: str) -> None:
+    """Let ada be told of a task; nothing listens there."""
+    push = Push(task=task, url="http://127.0.0.1:9/", name="mine")
+    task_pushes.make_push(project, ADA, push, private=True)
+
+
+def delete(project: Project) -> None:
+    """Delete the plan."""
+    plan_life.cancel_plan(project, None, by="ann")
+    plan_deleting.delete_plan(project, PLAN, by="ann")
+
+
+def due(project: Project) -> list[str]:
+    """Return the tasks of the notifications that would be sent now."""
+    sent = webhooks.take_due(project, 100)
+    return [each.webhook.push.task for each in sent if each.webhook.push is not None]
+
+
+def test_what_has_not_changed_is_not_told(project: Project) -> None:
+    """However often it is looked at; what has is told once, to the end."""
+    pushed(project, "a")
     assert task_pushes.collect(project) == 0
+    plan_life.cancel_plan(project, None, by="ann")
+    assert task_pushes.collect(project) == 1
+    assert task_pushes.collect(project) == 0
+    assert due(project) == ["a"]
+
+
+def test_a_push_of_a_deleted_plan_ends(project: Project) -> None:
+    """There is nothing left to tell; a last word that was on its way still arrives."""
+    pushed(project, "root")
+    plan_life.cancel_plan(project, None, by="ann")
+    assert task_pushes.collect(project) == 1
+    plan_deleting.delete_plan(project, PLAN, by="ann")
+    assert task_pushes.collect(project) == 0
+    (last,) = webhooks.take_due(project, 100)
+    webhooks.note_result(project, last.delivery, 204, None)
+    assert task_pushes.collect(project) == 0
+    assert webhooks_of(project).active() == []
+
+
+def test_a_push_that_missed_the_end_of_its_plan_ends(project: Project) -> None:
+    """The plan was cancelled and deleted before anything was looked at."""
+    pushed(project, "a")
+    delete(project)
+    assert task_pushes.collect(project) == 0
+    assert webhooks_of(project).active() == []
+    assert due(project) == []
+
+
+def test_a_push_does_not_follow_another_plan(project: Project) -> None:
+    """Whose task has the same name: it was asked of the plan that is deleted."""
+    pushed(project, "a")
+    delete(project)
+    other = json.dumps(small_plan()).replace(PLAN, f"{PLAN[:-1]}2")
+    brings(project, json.loads(other))
+    plan_life.cancel_plan(project, None, by="ann")
+    assert task_pushes.collect(project) == 0
+    assert webhooks_of(project).active() == []

@@ -29,14 +29,14 @@ def the_plan(client: httpx.Client) -> str:
 def test_the_same_request_again(admin: httpx.Client) -> None:
     """Gets the same answer, and is carried out once."""
     headers = {"Idempotency-Key": "k-1"}
-    body = {"name": "ci", "role": "viewer"}
-    first = admin.post("/v1/keys", json=body, headers=headers)
-    again = admin.post("/v1/keys", json=body, headers=headers)
-    assert first.status_code == again.status_code == 201
+    body = {"resume": False}
+    first = admin.post("/v1/tasks/next", json=body, headers=headers)
+    again = admin.post("/v1/tasks/next", json=body, headers=headers)
+    another = admin.post("/v1/tasks/next", json=body)
+    assert first.json()["task"]["task_id"] == "a"
     assert first.json() == again.json()
     assert again.headers["idempotency-replayed"] == "true"
-    names = [key["name"] for key in admin.get("/v1/keys").json()["items"]]
-    assert names.count("ci") == 1
+    assert another.json()["task"] is None
 
 
 def test_another_request_with_the_same_key(admin: httpx.Client) -> None:

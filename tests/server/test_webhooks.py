@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from accordance.project.server_settings import ServerSettings
+from accordance.service import webhooks
 from accordance.service.project import Project
 from accordance.service.webhooks import InvalidWebhook, PrivateTarget, target_of
 from tests.server.stage import serving
@@ -153,6 +154,34 @@ def test_a_failed_delivery_is_sent_again(project: Project) -> None:
         client.post(f"/v1/webhooks/{hook}/remove").raise_for_status()
         assert client.get("/v1/webhooks").json() == {"items": []}
         assert client.post(f"/v1/webhooks/{hook}/remove").status_code == 404
+
+
+def test_a_fault_of_the_sender_is_shown(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts as an attempt, and the notification is sent later."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("data")
+
+    receiver = Receiver()
+    with (
+        receiver.listening() as url,
+        serving(project, settings=ALLOWED) as served,
+        served.client(served.key("admin")) as client,
+    ):
+        hook = client.post("/v1/webhooks", json={"url": url}).json()["webhook_id"]
+        with monkeypatch.context() as broken:
+            broken.setattr(webhooks, "place_of", fail)
+            ask_person(client)
+            path = f"/v1/webhooks/{hook}/deliveries"
+            (failed,) = until(
+                lambda: client.get(path).json()["items"],
+                lambda items: bool(items) and items[0]["attempts"] == 1,
+            )
+        assert failed["error"] == "accordance itself failed: KeyError"
+        client.post(f"/v1/deliveries/{failed['delivery_id']}/redeliver")
+        receiver.got.get(timeout=30)
 
 
 @pytest.mark.parametrize(

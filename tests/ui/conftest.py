@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from accordance.service.project import Project
 from tests.server.conftest import admin, empty, project, served
@@ -22,6 +22,7 @@ def browser() -> Iterator[Browser]:
     reason = why_not()
     if reason is not None:
         pytest.skip(reason)
+    expect.set_options(timeout=LIMIT)  # a busy machine is no fault of the page
     with open_browser() as browser:
         yield browser
 

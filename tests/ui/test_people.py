@@ -111,7 +111,7 @@ def test_the_second_answer_to_a_question(
     submit = page.get_by_role("button", name="Answer", exact=True)
     if submit.is_visible():  # unless the page has learnt of it already
         submit.click()
-    expect(page.get_by_text("This question has its answer")).to_be_visible()
+    expect(page.get_by_text("This question has been answered")).to_be_visible()
 
 
 def test_a_viewer_looks_and_does_not_answer(dashboard: Opened, asked: str) -> None:

@@ -29,7 +29,7 @@ def test_a_plan_is_opened_from_the_list_by_keyboard(dashboard: Opened) -> None:
 
 def test_a_filter_stands_in_the_address(dashboard: Opened) -> None:
     page = dashboard("/runs?state=CANCELLED")
-    expect(page.get_by_text("No plan is like that")).to_be_visible()
+    expect(page.get_by_text("No matching plans")).to_be_visible()
     page.get_by_role("button", name="Show all plans").click()
     expect(page.get_by_role("link", name=TITLE)).to_be_visible()
 

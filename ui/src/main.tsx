@@ -1,4 +1,4 @@
-import "@mantine/core/styles.css";
+import "./mantine.css";
 import "./style.css";
 
 import { setNonce } from "get-nonce";

@@ -57,7 +57,6 @@ export const theme = createTheme({
   fontSizes: { xs: "0.75rem", sm: "0.84rem", md: "0.92rem", lg: "1.05rem", xl: "1.25rem" },
   components: {
     Button: { defaultProps: { size: "sm" } },
-    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Modal: { defaultProps: { centered: true, radius: "lg" } },
     Table: { defaultProps: { verticalSpacing: "sm" } },
   },

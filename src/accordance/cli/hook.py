@@ -49,11 +49,11 @@ _BEGINNING: Final = (
 
 @click.group(name="hook")
 def command() -> None:
-    """Let coding agents and git ask for a judgement before work counts as done.
+    """Have work judged before a coding agent may stop, or git may commit.
 
-    An agent that says it is done while it is not gets the reasons and goes on, a
-    bounded number of times. A hook can be gone past: judge again where the agent cannot
-    reach, with `accordance judge` or `accordance ci`.
+    An agent that claims to be done too early gets the reasons and goes on, a limited
+    number of times. A hook can be bypassed: judge again where the agent cannot
+    interfere, with `accordance judge` or `accordance ci`.
     """
 
 
@@ -139,11 +139,11 @@ for _kind in HookKind:
 @click.argument("kind", type=click.Choice([kind.value for kind in HookKind]))
 @click.option("--repo", metavar="DIR", type=click.Path(), help="The repository.  [default: the current folder]")  # fmt: skip
 def run_hook(kind: str, repo: str | None) -> int:
-    """Judge now, and answer in the words of KIND. Hooks call this.
+    """Judge now, and answer in the format of KIND. Hooks call this.
 
-    An agent's hook gets the agent's JSON on standard input. It prints why the agent
-    must go on, or nothing, and ends with 0. The hooks of git and pre-commit end with 1
-    where the work is not DONE.
+    For an agent, reads the agent's JSON on standard input, prints why the agent must go
+    on (or nothing), and exits with 0. For git and pre-commit, exits with 1 if the work
+    is not DONE.
     """
     root = Path(repo or ".")
     must_be_a_name(str(root))

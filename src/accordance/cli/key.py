@@ -50,7 +50,9 @@ def command() -> None:
     multiple=True,
     help="Hands in messages of this contract only; may be given more than once.",
 )
-@click.option("--days", type=float, help="How long it holds.  [default: for ever]")
+@click.option(
+    "--days", type=float, help="Expires after this many days.  [default: never]"
+)
 @by_option
 @ledger_options
 @json_option
@@ -65,9 +67,9 @@ def make(
     by: str | None,
     as_json: bool,
 ) -> int:
-    """Make a key. NAME is who acts with it, in the chain of events.
+    """Make a key. NAME stands for its user in the chain of events.
 
-    The key is printed this once; the ledger keeps a hash of it.
+    The key is printed only once; the ledger keeps its hash.
     """
     from accordance.service import keys
     from accordance.service.project import asking_as

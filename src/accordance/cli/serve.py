@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     "homes",
     multiple=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="A project folder; may be given more than once.  [default: the nearest one"
-    " upwards with .accordance or accordance.toml]",
+    help="A project folder; may be given more than once.  [default: the nearest"
+    " folder upwards with .accordance or accordance.toml]",
 )
 @click.option(
     "--ledger",
@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     "--run", "runs", is_flag=True, help="Also carry plans out, in this process."
 )
 @click.option(
-    "--no-token", is_flag=True, help="Print no key for this run; others are needed."
+    "--no-token",
+    is_flag=True,
+    help="Print no key; only keys made beforehand are valid.",
 )
 @click.option(
     "--insecure",
     is_flag=True,
-    help="Listen for other machines without TLS. Keys travel in the clear.",
+    help="Listen for other machines without TLS. Keys travel unencrypted.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser.")
 @click.option(
@@ -67,9 +69,9 @@ def command(
 ) -> int:
     """Serve the HTTP API and the dashboard until Ctrl-C or SIGTERM.
 
-    Listens on 127.0.0.1 and prints a key that ends with the process; `accordance key
-    make` makes lasting ones. Several --home serve several projects: a key opens the one
-    it was made in. Agents get work at /mcp (the extra mcp).
+    Listens on 127.0.0.1 and prints a key that is valid until the server stops; make
+    permanent keys with `accordance key make`. Repeat --home to serve several projects: a
+    key opens the project it was made in. Agents get work at /mcp (needs the extra mcp).
     """
     from accordance.cli.doors import open_doors
     from accordance.server.serving import ServeOptions, serve

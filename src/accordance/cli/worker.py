@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     "--label",
     "labels",
     multiple=True,
-    help="What this machine has, beside `labels` of [run]; may be repeated.",
+    help="A label of this machine, beside `labels` of [run]; may be repeated.",
 )
 @click.option(
     "--drain-seconds",
     type=click.IntRange(1),
-    help="How long attempts may take to end at SIGTERM, instead of `drain_seconds`.",
+    help="How long attempts may take to end on SIGTERM, instead of `drain_seconds`.",
 )
 @click.option(
     "--alive-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Touch this file every few seconds, for a probe of the machine's keeper.",
+    help="Touch this file every few seconds, for a liveness probe.",
 )
 @click.option(
     "--log-format",
@@ -75,11 +75,10 @@ def command(
 ) -> int:
     """Carry out tasks until stopped; any number of workers share a PostgreSQL ledger.
 
-    The attempts of a worker that dies are taken over by the others within seconds. At
-    SIGTERM, Ctrl-C or `worker drain` it takes up nothing more, lets its attempts end for
-    `drain_seconds`, hands back the rest and exits: with 0 if nothing was left behind,
-    with 1 if something did not stop, which others take over. A second signal exits at
-    once.
+    If a worker dies, others take over its attempts within seconds. On SIGTERM, Ctrl-C
+    or `worker drain` it starts nothing new, gives its attempts `drain_seconds` to
+    finish, hands back the rest and exits: with 0 if nothing was left behind, with 1 if
+    something did not stop (others take it over). A second signal exits at once.
     """
     if context.invoked_subcommand is not None:
         return Exit.OK
@@ -129,7 +128,7 @@ def _needs_a_shared_ledger() -> Iterator[None]:
 @ledger_options
 @json_option
 def list_command(where: Where, as_json: bool) -> int:
-    """List the workers: who is alive, what each runs and can do, and what waits."""
+    """List the workers: which are alive, what each runs and can do, what waits."""
     from accordance.service.workers import list_workers
 
     with opened(where) as project, _needs_a_shared_ledger():
@@ -163,7 +162,7 @@ def show_command(name: str, where: Where, as_json: bool) -> int:
 @ledger_options
 @json_option
 def drain_command(name: str, where: Where, as_json: bool) -> int:
-    """Let a worker take up nothing more, end its attempts or hand them back, and exit."""
+    """Let a worker start nothing new, finish or hand back its attempts, and exit."""
     from accordance.service.workers import drain_worker
 
     with opened(where) as project, _needs_a_shared_ledger():

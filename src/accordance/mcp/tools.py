@@ -16,8 +16,9 @@ from typing import Final
 from accordance.contracts.catalogue.review import REVIEW
 from accordance.contracts.context import Context
 from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.reading import parse_object
 from accordance.domain.access import Identity, Right
-from accordance.errors import Conflict, NotFound
+from accordance.errors import Conflict, NotFound, Unparseable
 from accordance.executors.tool_server import ToolOffer
 from accordance.mcp import offers
 from accordance.mcp.arguments import BadArguments
@@ -117,7 +118,7 @@ class Desk:
         The same message again gets the same reply.
         """
         message = arguments.get("message")
-        content = message if isinstance(message, dict) else {}
+        content = _content(message)
         name = _text(arguments, "task_id") or _text(content, "task_id")
         taken = self._taken(name)
 
@@ -331,6 +332,19 @@ def _is_review(content: JsonObject, taken: Taken | None) -> bool:
     if content:
         return content.get("schema_version") in REVIEW.read_versions
     return taken is not None and taken.kind == "review"
+
+
+def _content(message: object) -> JsonObject:
+    """Return what a message says, also one that was sent as a text.
+
+    What cannot be read says nothing; it is refused when it is handed in.
+    """
+    if isinstance(message, dict):
+        return message
+    try:
+        return parse_object(_as_bytes(message) or b"")
+    except Unparseable:
+        return {}
 
 
 def _as_bytes(message: object) -> bytes | None:

@@ -15,6 +15,8 @@ from typing import Final, TypeAlias
 from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 
 from accordance.domain.access import Right
@@ -28,7 +30,7 @@ from accordance.server.authentication import (
     csrf_token,
 )
 from accordance.server.lite_pages import LitePage
-from accordance.server.problems import ServerFault, status_of
+from accordance.server.problems import InvalidRequest, ServerFault, status_of
 from accordance.server.routes.session import end_cookies, set_session
 from accordance.server.state import state_of
 from accordance.server.tenants import Caller
@@ -77,6 +79,11 @@ def _add(app: FastAPI, path: str, method: str, handle: Handler) -> None:
             return _problem(request, error)
         except AccordanceError as error:
             return _problem(request, error)
+        except HTTPException as error:  # a form that cannot be read
+            return _problem(request, InvalidRequest(str(error.detail)))
+        except ClientDisconnect:
+            left = InvalidRequest("the client left before its request was whole")
+            return _problem(request, left)
         except Exception:
             log.exception("a fault of the server")
             fault = ServerFault("the server has met a fault of its own; see its log")
@@ -143,7 +150,7 @@ async def _log_in(request: Request) -> Response:
         "none",
     ):
         raise NotAllowed("the form comes from another site", way_out="log in here")
-    form = await request.form(max_fields=_MOST_FIELDS)
+    form = await request.form(max_fields=_MOST_FIELDS, max_files=0)
     key = _text(form, "key")
     if key is None:
         raise NotAuthenticated("the form has no key", way_out="paste your key into it")
@@ -169,17 +176,21 @@ async def _log_out(request: Request) -> Response:
 
 
 async def _meant(request: Request) -> tuple[Caller, FormData]:
-    """Return who sends a form of ours, and the form. Raises NotAllowed."""
+    """Return who sends a form of ours, and the form. Raises NotAllowed.
+
+    The form of a stranger, which may have large files, is not even read.
+    """
     session = request.cookies.get(SESSION_COOKIE)
     if not session:
         raise NotAuthenticated("nobody is logged in here", way_out="log in again")
+    caller = await authenticate_key(request, session)
     form = await request.form(max_fields=_MOST_FIELDS)
     sent = _text(form, "csrf") or ""
     if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
         raise NotAllowed(
             "the form may come from another site", way_out="open the page again"
         )
-    return await authenticate_key(request, session), form
+    return caller, form
 
 
 def _text(form: FormData, name: str) -> str | None:

@@ -18,11 +18,12 @@ from accordance.server.problems import (
     InvalidRequest,
     UnsupportedMediaType,
     documented,
+    problem,
     problem_for,
 )
 from accordance.server.tenants import Caller
 from accordance.service import kept_replies
-from accordance.service.kept_replies import KeptReply
+from accordance.service.kept_replies import KeptReply, ShownOnce
 
 JSON: Final = "application/json"
 _UNSAFE: Final = ("POST", "PUT", "PATCH", "DELETE")
@@ -114,6 +115,14 @@ async def raw_body(request: Request) -> bytes:
 # -- requests that may come again
 
 
+class SecretAnswer(Response):
+    """An answer with a secret. It is not kept: the same request again is refused."""
+
+    def __init__(self, answer: Response, again: ShownOnce) -> None:
+        super().__init__(answer.body, answer.status_code, answer.headers)
+        self.again = again
+
+
 async def _repeatable(request: Request, key: str, handle: Handler) -> Response:
     """Carry out a request once; the same request again gets the same answer."""
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
@@ -181,6 +190,8 @@ def _kept_response(kept: KeptReply) -> Response:
 
 def _keep(caller: Caller, name: str, key: str, digest: str, response: Response) -> None:
     """Keep an answer, unless it says that nothing was tried."""
+    if isinstance(response, SecretAnswer):
+        response = problem(response.again)
     status = response.status_code
     is_final = status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _NOT_KEPT
     body = getattr(response, "body", None)

@@ -69,7 +69,7 @@ class Tenants:
 
     def recall(self, key: str, wanted: str | None) -> Caller | None:
         """Return who has a key, if that was asked a moment ago."""
-        if self.one_off is not None and hmac.compare_digest(self.one_off.key, key):
+        if self.one_off is not None and _is_same(self.one_off.key, key):
             return Caller(self.one_off.identity, self.named(wanted))
         known = self._known.get(key)
         if known is None or known[0] < time.monotonic():
@@ -107,6 +107,11 @@ class Tenants:
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[key] = time.monotonic() + _KNOWN_SECONDS, caller
+
+
+def _is_same(key: str, sent: str) -> bool:
+    """Compare keys in constant time; what was sent may hold any character."""
+    return hmac.compare_digest(key.encode(), sent.encode("utf-8", "surrogatepass"))
 
 
 def in_project(caller: Caller, wanted: str | None) -> Caller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import threading
@@ -26,7 +27,16 @@ log: Final = logging.getLogger("accordance.server")
 _SENDERS: Final = 8
 _PER_WEBHOOK: Final = 2  # deliveries to one target at once
 _LOOK_SECONDS: Final = 5.0
-_SECONDS: Final = 10.0  # for a target to answer
+_SECONDS: Final = 10.0  # for a target to answer, from the connection to the status
+
+_FAILURES: Final = (
+    AccordanceError,
+    httpx.HTTPError,
+    OSError,  # also that time is up
+    httpx.InvalidURL,
+    ValueError,  # a host that fits into no header
+)
+"""What may go wrong with a delivery. It is noted, and the delivery tried again."""
 
 
 @dataclass(slots=True)
@@ -103,8 +113,11 @@ class WebhookSender:
                 span.set(names.of_response(status, None))
             is_taken = httpx.codes.is_success(status)
             error = None if is_taken else f"the target answered with {status}"
-        except (AccordanceError, httpx.HTTPError, OSError) as failure:
+        except _FAILURES as failure:
             error = str(failure) or type(failure).__name__
+        except Exception as fault:  # a thread of the pool would hide it
+            log.exception("a notification could not be sent")
+            error = f"accordance itself failed: {type(fault).__name__}"
         finally:
             with self._lock:
                 self._busy[due.webhook.webhook_id] -= 1
@@ -120,9 +133,10 @@ class WebhookSender:
         body = json.dumps(due.delivery.payload, ensure_ascii=False).encode()
         moment = int(time.time())
         name = due.delivery.delivery_id
+        url = httpx.URL(due.webhook.url)
         headers = {
             "Content-Type": "application/json",
-            "Host": f"{target.host}:{target.port}",
+            "Host": url.netloc.decode(),
             "User-Agent": "accordance",
             "webhook-id": name,
             "webhook-timestamp": str(moment),
@@ -133,14 +147,27 @@ class WebhookSender:
         span = tracing.current()
         if span is not None:
             headers["traceparent"] = str(span)
-        url = httpx.URL(due.webhook.url).copy_with(host=target.address)
-        extensions = {"sni_hostname": target.host} if target.is_secure else {}
-        with (
-            httpx.Client(
-                timeout=self.seconds, follow_redirects=False, trust_env=False
-            ) as client,
-            client.stream(
-                "POST", url, content=body, headers=headers, extensions=extensions
-            ) as response,
-        ):
-            return response.status_code
+        extensions = {"sni_hostname": url.raw_host.decode()} if target.is_secure else {}
+        request = httpx.Request(
+            "POST",
+            url.copy_with(host=target.address),
+            content=body,
+            headers=headers,
+            extensions=extensions,
+        )
+        return asyncio.run(_status_of(request, self.seconds))
+
+
+async def _status_of(request: httpx.Request, seconds: float) -> int:
+    """Send a request; return the status. The body of the answer is not read.
+
+    Raises TimeoutError for a target that is too slow, also for a target that sends a
+    byte now and then.
+    """
+    async with (
+        asyncio.timeout(seconds),
+        httpx.AsyncClient(follow_redirects=False, trust_env=False) as client,
+    ):
+        response = await client.send(request, stream=True)
+        await response.aclose()
+        return response.status_code

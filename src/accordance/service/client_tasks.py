@@ -414,7 +414,11 @@ def _listed(
     """Return the ids of a page, the cursor of the next, and how many there are."""
     if not identity.may(Right.READ):
         held = tasks.held_tasks(project, identity.name, plan_id)
-        names = [taken.task.task_id for taken in held]
+        names = [
+            taken.task.task_id
+            for taken in held
+            if identity.sees_task(taken.task.task_id, taken.task.plan_id)
+        ]
         return names, None, len(names)
     if plan_id is None:
         plans = list_plans(project, query)

@@ -34,6 +34,13 @@ class ReusedRequestKey(AccordanceError):
     code = "reused-request-key"
 
 
+class ShownOnce(AccordanceError):
+    """The request was carried out; its answer had a secret, which is not kept."""
+
+    code = "shown-once"
+    category = Category.CONFLICT
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptReply:
     """A reply, and the hash of the request it belongs to."""

@@ -266,8 +266,13 @@ def _tell(
 def _last_number(
     project: Project, webhook: WebhookRecord, push: PushRecord
 ) -> int | None:
-    """Return the number of the last event, if anything has happened to the task."""
+    """Return the number of the last event, if anything has happened to the task.
+
+    Raises NotFound.
+    """
     task = exact_task(project, life_in(push.task)[0])
+    if task.plan_id != push.plan_id:
+        raise NotFound("task", push.task)  # a later plan uses the name again
     text = events_filter(task, is_root=is_root(project, task))
     reader = EventReader(project, text, after=webhook.seen)
     has_news = False

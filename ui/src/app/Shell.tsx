@@ -1,5 +1,5 @@
 /** The frame of every screen: the navigation, the state of the connection, the content. */
-import { ActionIcon, Burger, Drawer, Group, Menu, Text } from "@mantine/core";
+import { ActionIcon, Burger, Drawer, Group, Text } from "@mantine/core";
 import { useMantineColorScheme } from "@mantine/core";
 import {
   IconCommand,
@@ -18,7 +18,7 @@ import { post } from "../api/client";
 import { useConnection } from "../api/live";
 import { useRead } from "../api/queries";
 import { type Language, LANGUAGES, useLanguage, useTexts } from "../i18n";
-import { AnyText, Key, Loading, tellProblem } from "../kit";
+import { AnyText, Key, Loading, Menu, tellProblem } from "../kit";
 import { useOpenCommands } from "./commands";
 import { Logo } from "./Logo";
 import { PLACES } from "./screens";
@@ -81,7 +81,7 @@ function Side({ withoutLogo = false }: { withoutLogo?: boolean }) {
       )}
       <button type="button" className="search-button" onClick={open}>
         <IconCommand size={15} aria-hidden />
-        <span style={{ flex: 1, textAlign: "start" }}>{t.commands}</span>
+        <span style={{ flex: 1, textAlign: "start" }}>{t.commandsShort}</span>
         <Key>Ctrl-K</Key>
       </button>
       <nav aria-label={t.navigation} style={{ display: "grid", gap: 2 }}>
@@ -146,7 +146,7 @@ function Foot() {
         </Text>
       </Group>
       <Group gap={4} justify="space-between" wrap="nowrap">
-        <Menu position="top-start" width={200}>
+        <Menu position="top-start">
           <Menu.Target>
             <button type="button" className="who">
               <IconUser size={15} aria-hidden />

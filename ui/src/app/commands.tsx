@@ -1,5 +1,5 @@
 /** The command palette (Ctrl-K) and the list of shortcuts (?). Screens add their commands. */
-import { Modal, ScrollArea, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { Modal, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import {
   createContext,
   type KeyboardEvent,
@@ -79,7 +79,7 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
         size="lg"
         yOffset="12vh"
         centered={false}
-        aria-label={t.commands}
+        attributes={{ content: { "aria-label": t.commands } }}
       >
         {shown === "palette" && <Palette commands={commands()} onClose={() => setShown("")} />}
       </Modal>
@@ -134,7 +134,7 @@ function Palette({ commands, onClose }: { commands: readonly Command[]; onClose:
         }}
         onKeyDown={press}
       />
-      <ScrollArea.Autosize mah={360} style={{ borderTop: "1px solid var(--line)" }}>
+      <div style={{ maxHeight: 360, overflow: "auto", borderTop: "1px solid var(--line)" }}>
         <div role="listbox" id="commands" aria-label={t.commands} style={{ padding: 6 }}>
           {fitting.map((command, index) => (
             <UnstyledButton
@@ -163,7 +163,7 @@ function Palette({ commands, onClose }: { commands: readonly Command[]; onClose:
             {t.noCommand}
           </Text>
         )}
-      </ScrollArea.Autosize>
+      </div>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** Who looks at the page, and the way in. */
-import { Button, Divider, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { Button, Divider, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import {
   createContext,
@@ -98,7 +98,8 @@ function WayIn({ hasEnded }: { hasEnded: boolean }) {
         )}
         <form onSubmit={(event) => void submit(event)}>
           <Stack gap="sm">
-            <PasswordInput
+            <TextInput
+              type="password"
               label={t.key}
               description={t.keyAbout}
               value={key}

@@ -1,5 +1,7 @@
 export * from "./code";
+export * from "./fields";
 export * from "./keyboard";
+export * from "./menu";
 export * from "./notes";
 export * from "./panels";
 export * from "./states";

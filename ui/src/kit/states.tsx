@@ -1,5 +1,4 @@
 /** States of tasks and plans: always a word and an icon beside the colour. */
-import { Tooltip } from "@mantine/core";
 import {
   IconArchive,
   IconBan,
@@ -19,6 +18,7 @@ import type { ComponentType } from "react";
 
 import type { PlanState, State } from "../api/schema.gen";
 import { useTexts } from "../i18n";
+import { Tooltip } from "./fields";
 import { texts } from "./texts";
 
 export type AnyState = State | PlanState;
@@ -111,7 +111,7 @@ export function StateBar({
   const present = TASK_STATES.filter((state) => (states[state] ?? 0) > 0);
   const words = present.map((state) => `${t[state]} ${states[state]}`).join(" · ");
   return (
-    <Tooltip label={words} disabled={!words} multiline maw={320}>
+    <Tooltip label={words}>
       <div
         role="img"
         aria-label={words}

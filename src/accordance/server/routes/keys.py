@@ -9,11 +9,12 @@ from starlette.responses import Response
 
 from accordance.server.authentication import Manager
 from accordance.server.requests import KeyWanted
-from accordance.server.routing import ACT
+from accordance.server.routing import ACT, SecretAnswer
 from accordance.server.routing import router as new_router
 from accordance.server.showing import shown
 from accordance.server.state import state_of
 from accordance.service import keys
+from accordance.service.kept_replies import ShownOnce
 from accordance.service.keys import KeyRequest
 from accordance.service.views.keys import KeyListView, KeyView, NewKeyView
 
@@ -41,7 +42,11 @@ def make_key(request: Request, caller: Manager, wanted: KeyWanted) -> Response:
         days=wanted.days,
     )
     made = keys.make_key(project, key, by=caller.name)
-    return shown(request, made, status=HTTPStatus.CREATED)
+    again = ShownOnce(
+        f"{made.key_id} was made by this request, and its key was shown then",
+        way_out="revoke it, and make another with a new Idempotency-Key",
+    )
+    return SecretAnswer(shown(request, made, status=HTTPStatus.CREATED), again)
 
 
 @router.post("/keys/{key_id}/revoke", response_model=KeyView, responses=ACT)

@@ -63,7 +63,11 @@ def take_task(request: Request, caller: Worker, body: Work) -> Response:
     if isinstance(assigned, Assigned):
         return shown(request, assigned.view)
     held = tasks.held_tasks(project, caller.name)
-    yours = tuple(taken.task.task_id for taken in held)
+    yours = tuple(
+        taken.task.task_id
+        for taken in held
+        if not identity.is_bound_elsewhere(taken.task.task_id, taken.task.plan_id)
+    )
     return shown(request, assigned.model_copy(update={"yours": yours}))
 
 

@@ -1,11 +1,11 @@
 /** What is requeued, why, and how fast; then what came of it. */
-import { Button, Group, Modal, NumberInput, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 
 import { useAct } from "../../api/queries";
 import type { BulkItemView, BulkSkippedView } from "../../api/schema.gen";
 import { useTexts } from "../../i18n";
-import { AnyText, ErrorPanel, tell } from "../../kit";
+import { AnyText, ErrorPanel, NumberField, tell } from "../../kit";
 import { texts } from "./texts";
 
 const LISTED = 6;
@@ -13,7 +13,7 @@ const LISTED = 6;
 export function RequeueDialog({ items, onClose }: { items: readonly BulkItemView[]; onClose: () => void }) {
   const t = useTexts(texts);
   const [reason, setReason] = useState("");
-  const [rate, setRate] = useState<number | string>("");
+  const [rate, setRate] = useState<number | "">("");
   const [skipped, setSkipped] = useState<readonly BulkSkippedView[]>([]);
   const requeue = useAct("/v1/dead-letters/requeue");
   const isOpen = items.length > 0;
@@ -44,7 +44,7 @@ export function RequeueDialog({ items, onClose }: { items: readonly BulkItemView
             <Text size="sm" c="dimmed">{t.previewAbout}</Text>
             <Listed items={items} />
             <Textarea label={t.reason} required autosize minRows={2} dir="auto" data-autofocus value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
-            <NumberInput label={t.rate} min={0.1} max={1000} value={rate} onChange={setRate} maw={260} />
+            <NumberField label={t.rate} step="any" min={0.1} max={1000} value={rate} onChange={setRate} maw={260} />
             {requeue.error && <ErrorPanel error={requeue.error} />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={onClose}>{t.cancel}</Button>

@@ -39,7 +39,7 @@ function Detail({ asked, onAnswered }: { asked: AskedView; onAnswered: () => voi
       <Text size="xs" c="dimmed" ff="monospace">{asked.reason_code}</Text>
       {asked.alike > 0 && <Text size="sm" c="dimmed">{t.alike(asked.alike)}</Text>}
       {asked.mend && (
-        <Alert variant="light" color="yellow" icon={<IconBulb size={17} />} title={t.mend}>
+        <Alert className="asks" variant="light" color="yellow" icon={<IconBulb size={17} />} title={t.mend}>
           <AnyText>{asked.mend}</AnyText>
         </Alert>
       )}

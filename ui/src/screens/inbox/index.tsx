@@ -35,7 +35,13 @@ export default function Inbox() {
   }, [question]); // eslint-disable-line -- the address names a question once
 
   const current = selected ?? question ?? null;
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
   const goOn = () => {
+    if (!isShown.current) return; // the person has gone to another screen meanwhile: stay there
     const at = ids.indexOf(current ?? "");
     select(ids[at + 1] ?? ids[at - 1] ?? null);
   };

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { ActionIcon, Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
 import {
   IconArchive,
   IconArchiveOff,
@@ -21,7 +21,7 @@ import type { PlanDetailView, PlanState } from "../../api/schema.gen";
 import { useCommands } from "../../app/commands";
 import { useMay } from "../../app/session";
 import { useTexts } from "../../i18n";
-import { ErrorPanel, tell, tellProblem } from "../../kit";
+import { ErrorPanel, Menu, tell, tellProblem } from "../../kit";
 import { AmendDialog } from "./AmendDialog";
 import { texts } from "./texts";
 

@@ -9,7 +9,13 @@ import { AnyText, Dim, Duration, Shown, StateBadge, TimeAgo } from "../../kit";
 import { taskPath } from "./tasks";
 import { texts } from "./texts";
 
-const TABS = ["verdict", "message", "review", "diff", "events"] as const;
+const TABS = {
+  verdict: "verdict",
+  messages: "message",
+  reviews: "review",
+  diff: "diff",
+  events: "events",
+} as const;
 
 /** What a person wants to know of a task at once, and the ways to the rest. */
 export function TaskPanel({ task }: { task: string }) {
@@ -43,7 +49,7 @@ function Summary({ task }: { task: TaskDetailView }) {
         {t.openTask}
       </Button>
       <Group gap={6}>
-        {TABS.map((tab) => (
+        {(Object.keys(TABS) as (keyof typeof TABS)[]).map((tab) => (
           <Button
             key={tab}
             component={Link}
@@ -51,7 +57,7 @@ function Summary({ task }: { task: TaskDetailView }) {
             variant="default"
             size="compact-xs"
           >
-            {t[tab]}
+            {t[TABS[tab]]}
           </Button>
         ))}
       </Group>

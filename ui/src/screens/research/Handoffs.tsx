@@ -1,11 +1,11 @@
 /** The handoffs of a plan: who goes on after whom, from left to right. */
-import { Anchor, Select, Stack, Text } from "@mantine/core";
+import { Anchor, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 
 import { usePages, useRead } from "../../api/queries";
 import type { HandoffChainView, HandoffNodeView, State } from "../../api/schema.gen";
 import { useTexts } from "../../i18n";
-import { AnyText, Shown, StateBadge, useParam } from "../../kit";
+import { AnyText, Select, Shown, StateBadge, useParam } from "../../kit";
 import { texts } from "./texts";
 
 export function Handoffs() {
@@ -18,11 +18,10 @@ export function Handoffs() {
       <Select
         label={t.plan}
         placeholder={t.choosePlan}
-        searchable
         maw={420}
         data={plans.items.map(({ plan_id, title }) => ({ value: plan_id, label: title || plan_id }))}
-        value={plan || null}
-        onChange={(value) => setPlan(value ?? "")}
+        value={plan}
+        onChange={setPlan}
       />
       {plan && <Chain plan={plan} />}
     </Stack>

@@ -71,7 +71,7 @@ function Option({ option, bands }: { option: OptionView; bands: Bands }) {
         ))}
         <circle cx={`${score * 100}%`} cy={ROW / 2} r={option.is_selected ? 7 : 5} fill={`var(--state-${hue})`} stroke="var(--surface)" strokeWidth={2} />
       </svg>
-      <span className="t-number">{score.toFixed(2)}{option.is_selected && ` · ${t.selected}`}</span>
+      <span className="t-number">{score.toFixed(2)}{option.is_selected && <span> · {t.selected}</span>}</span>
     </div>
   );
 }

@@ -1,9 +1,9 @@
 /** Research agents: how typical their options are, whether they collapse, who goes on after whom. */
-import { Group, Select, Tabs } from "@mantine/core";
+import { Group, Tabs } from "@mantine/core";
 
 import { useRead } from "../../api/queries";
 import { useTexts } from "../../i18n";
-import { EmptyState, Screen, Shown, useParam } from "../../kit";
+import { EmptyState, Screen, Select, Shown, useParam } from "../../kit";
 import { Handoffs } from "./Handoffs";
 import { texts } from "./texts";
 import { Trends } from "./Trends";
@@ -31,7 +31,7 @@ export default function Research() {
                   <Tabs.Tab value="handoffs">{t.handoffs}</Tabs.Tab>
                 </Tabs.List>
                 {tab !== "handoffs" && !isEmpty && (
-                  <Select size="xs" w={240} aria-label={t.agent} placeholder={t.allAgents} clearable searchable data={agents} value={agent || null} onChange={(value) => setAgent(value ?? "")} />
+                  <Select size="xs" w={240} aria-label={t.agent} placeholder={t.allAgents} data={agents} value={agent} onChange={setAgent} />
                 )}
               </Group>
               <Tabs.Panel value="scores" pt="md">{isEmpty ? <Nothing /> : <TScores agent={agent} />}</Tabs.Panel>

@@ -4,7 +4,6 @@ import {
   FileButton,
   Group,
   Modal,
-  Select,
   Stack,
   Text,
   Textarea,
@@ -14,7 +13,7 @@ import { useNavigate } from "react-router";
 
 import { useAct } from "../../api/queries";
 import { useTexts } from "../../i18n";
-import { ErrorPanel, tell } from "../../kit";
+import { ErrorPanel, Select, tell } from "../../kit";
 import { texts } from "./texts";
 
 const FORMATS = ["yaml", "json", "toml", "md"] as const;
@@ -71,7 +70,6 @@ export function ImportDialog({ opened, onClose }: { opened: boolean; onClose: ()
             label={t.format}
             data={[...FORMATS]}
             value={format}
-            allowDeselect={false}
             w={120}
             onChange={(value) => setFormat(value as Format)}
           />

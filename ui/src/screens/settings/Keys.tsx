@@ -1,12 +1,12 @@
 /** The keys of the project: made, listed, revoked. */
-import { Button, Group, Modal, NumberInput, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 
 import { useAct, useRead } from "../../api/queries";
 import type { KeyView, KeyWanted } from "../../api/schema.gen";
 import { useTexts } from "../../i18n";
-import { AnyText, ErrorPanel, Shown, tellProblem, TimeAgo } from "../../kit";
+import { AnyText, ErrorPanel, NumberField, Select, Shown, tellProblem, TimeAgo } from "../../kit";
 import { Section } from ".";
 import { Once } from "./Once";
 import { texts } from "./texts";
@@ -72,7 +72,7 @@ function KeyForm({ onClose }: { onClose: () => void }) {
   const t = useTexts(texts);
   const [name, setName] = useState("");
   const [role, setRole] = useState<(typeof ROLES)[number]>("operator");
-  const [days, setDays] = useState<number | string>("");
+  const [days, setDays] = useState<number | "">("");
   const [tasks, setTasks] = useState("");
   const make = useAct("/v1/keys");
   const submit = (event: FormEvent) => {
@@ -93,8 +93,8 @@ function KeyForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="md">
         <TextInput label={t.name} description={t.nameAbout} required maxLength={100} data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
-        <Select label={t.role} allowDeselect={false} data={ROLES.map((value) => ({ value, label: t[value] }))} value={role} onChange={(value) => value && setRole(value as typeof role)} />
-        <NumberInput label={t.days} min={1} max={3650} value={days} onChange={setDays} />
+        <Select label={t.role} data={ROLES.map((value) => ({ value, label: t[value] }))} value={role} onChange={(value) => setRole(value as typeof role)} />
+        <NumberField label={t.days} min={1} max={3650} value={days} onChange={setDays} />
         <Textarea label={t.tasks} autosize minRows={1} maxRows={6} value={tasks} onChange={(event) => setTasks(event.currentTarget.value)} />
         {make.error && <ErrorPanel error={make.error} />}
         <Group justify="flex-end" gap="xs">

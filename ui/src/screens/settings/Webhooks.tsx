@@ -1,5 +1,5 @@
 /** Webhooks, and the log of what was sent to each. */
-import { Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 
@@ -113,7 +113,11 @@ function WebhookForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="md">
         <TextInput label={t.url} type="url" required placeholder="https://" data-autofocus value={url} onChange={(event) => setUrl(event.currentTarget.value)} />
-        <MultiSelect label={t.kinds} data={KINDS} value={kinds} onChange={setKinds} />
+        <Checkbox.Group label={t.kinds} value={kinds} onChange={setKinds}>
+          <Group gap="md" mt={6}>
+            {KINDS.map((kind) => <Checkbox key={kind} value={kind} label={kind} />)}
+          </Group>
+        </Checkbox.Group>
         {make.error && <ErrorPanel error={make.error} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>{t.cancel}</Button>

@@ -1,5 +1,5 @@
 /** A task: where it stands and why, attempt by attempt. */
-import { Alert, Anchor, Button, Group, Select, Stack, Tabs, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from "@mantine/core";
 import { IconHandStop } from "@tabler/icons-react";
 import { type ComponentType, lazy, Suspense } from "react";
 import { Link, useParams } from "react-router";
@@ -8,7 +8,7 @@ import { useRead } from "../../api/queries";
 import type { TaskDetailView } from "../../api/schema.gen";
 import { useMay } from "../../app/session";
 import { useTexts } from "../../i18n";
-import { AnyText, Loading, Screen, Shown, StateBadge, TimeAgo, useParam, useShortcuts } from "../../kit";
+import { AnyText, Loading, Screen, Select, Shown, StateBadge, TimeAgo, useParam, useShortcuts } from "../../kit";
 import { TaskActs } from "./Acts";
 import { Brief } from "./Brief";
 import { Events } from "./Events";
@@ -104,10 +104,9 @@ export function AttemptSelect({ task, attempt, onChange, label }: {
       size="xs"
       w={190}
       aria-label={label ?? t.whichAttempt}
-      allowDeselect={false}
       data={data}
       value={String(attempt ?? last ?? "")}
-      onChange={(value) => value && onChange(value)}
+      onChange={(value) => onChange(value)}
     />
   );
 }
@@ -134,7 +133,7 @@ function Waiting({ task }: { task: TaskDetailView }) {
   return (
     <Stack gap="xs">
       {open.map((question) => (
-        <Alert key={question.question_id} color="yellow" variant="light" icon={<IconHandStop size={18} />} title={t.question}>
+        <Alert key={question.question_id} className="asks" color="yellow" variant="light" icon={<IconHandStop size={18} />} title={t.question}>
           <Group justify="space-between" gap="sm">
             <Text size="sm" component="div" style={{ flex: "1 1 300px" }}><AnyText>{question.reason}</AnyText></Text>
             <Button component={Link} size="compact-sm" to={`/inbox?selected=${question.number ?? encodeURIComponent(question.question_id)}`}>{t.answerIt}</Button>

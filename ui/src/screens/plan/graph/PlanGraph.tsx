@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Text, Tooltip, useComputedColorScheme } from "@mantine/core";
+import { ActionIcon, Group, Text, useComputedColorScheme } from "@mantine/core";
 import { IconMaximize, IconMinus, IconPlus } from "@tabler/icons-react";
 import {
   type KeyboardEvent,
@@ -12,6 +12,7 @@ import {
 } from "react";
 
 import { useTexts } from "../../../i18n";
+import { Tooltip } from "../../../kit";
 import { texts } from "../texts";
 import {
   beginning,

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Tooltip } from "@mantine/core";
+import { ActionIcon, Group } from "@mantine/core";
 import { IconMinus, IconPlus } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -14,6 +14,7 @@ import {
   Loading,
   StateIcon,
   texts as kitTexts,
+  Tooltip,
 } from "../../../kit";
 import { NoTasks } from "../NoTasks";
 import type { Selection } from "../selection";
