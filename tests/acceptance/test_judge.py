@@ -439,7 +439,7 @@ BAD = [
     pytest.param(lambda _: ("--base", "f" * 40), 5, "has no commit 'ffff", id="no such base"),
     pytest.param(lambda _: ("--attempt", "0"), 2, "is not in the range", id="attempt 0"),
     pytest.param(lambda _: ("--isolation", "hope"), 2, "is not one of", id="no isolation"),
-    pytest.param(lambda _: ("--format", "005"), 2, "is not one of", id="no format"),
+    pytest.param(lambda _: ("--format", "005"), 2, "is not among", id="no format"),
     pytest.param(lambda _: ("--task", "-", "--submit", "-"), 2, "both be standard input", id="one input"),
     pytest.param(lambda _: ("--task", "-"), 2, "PREFLIGHT_FAILED: contract:", id="empty task"),
     pytest.param(lambda _: ("--task", "."), 2, "cannot be read: Is a directory", id="a folder as task"),
@@ -463,7 +463,7 @@ BAD = [
     pytest.param(bad_settings("[judge]\nseconds = 0"), 2, "whole number from 1, got 0", id="settings: no time"),
     pytest.param(bad_settings("[judge]\ncarry = 1"), 2, "[judge] carry is a list of texts", id="settings: no list"),
     pytest.param(bad_settings("[judge]\nenvironment = 1"), 2, "is a table", id="settings: environment"),
-    pytest.param(bad_settings("[judge]\nisolation = 1"), 2, "isolation must be", id="settings: isolation"),
+    pytest.param(bad_settings("[judge]\nisolation = 1"), 2, "isolation is one of", id="settings: isolation"),
     pytest.param(bad_settings("[tiers]\nmine = 0"), 2, "whole number from 1, got 0", id="settings: tier"),
     pytest.param(bad_settings("[roles.engineer]\nfly = true"), 2, "no key 'fly'", id="settings: role"),
     pytest.param(judged_before, 6, "attempt 1 was judged before", id="judged before"),
@@ -555,7 +555,7 @@ def test_a_directory_without_git(checkout: Checkout, tmp_path: Path) -> None:
     assert nothing.code == 5
     assert "an earlier copy is needed to compare it with" in nothing.err
     inside = checkout.judge("--base", checkout.work / "src", "--attempt", "2")
-    assert "one lies in the other" in inside.err
+    assert "their folders overlap" in inside.err
 
 
 def test_isolation_that_cannot_be_had(

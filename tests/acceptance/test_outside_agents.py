@@ -745,7 +745,7 @@ def test_a_branch_that_cannot_be_moved_is_told(project: OutsideProject) -> None:
     git(project.repository, "switch", "--quiet", "--create", BRANCH)
     done = project.submit(assignment)
     assert (done.code, done.json["state"]) == (0, "DONE"), done
-    assert "is checked out; switch to another one" in done.json["not_published"]
+    assert "is checked out; switch to another branch" in done.json["not_published"]
     git(project.repository, "switch", "--quiet", "main")
     assert "not_published" not in project.submit(assignment).json
     assert project.shown("src/app.py") == FIXED

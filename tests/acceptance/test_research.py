@@ -522,7 +522,7 @@ def spy(folder: Path) -> Path:
     ("options", "code", "said"),
     [
         pytest.param((), 2, "give --answers DIR, --store or --command COMMAND", id="nobody to ask"),
-        pytest.param(("--command", "a", "--store"), 2, "give one of", id="too many to ask"),
+        pytest.param(("--command", "a", "--store"), 2, "give --answers DIR, --store or --command", id="too many to ask"),
         pytest.param(("--command", "'"), 2, "--command: No closing quotation", id="a quote that does not end"),
         pytest.param(("--command", " "), 2, "--command: names no program", id="no program"),
         pytest.param(("--answers", "nowhere"), 5, "nowhere: no such folder", id="no folder"),
