@@ -12,7 +12,7 @@ import pytest
 
 from accordance.domain.fuses import Fuses
 from accordance.domain.records import Rules
-from accordance.errors import EvidenceGone, NoEvidence
+from accordance.errors import NoEvidence
 from accordance.rendering.plan_summaries import summary_lines
 from accordance.service import attempt_files, tasks
 from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
@@ -143,13 +143,13 @@ def test_no_evidence(told: Project, name: str, attempt: int | None, why: str) ->
 
 
 def test_a_product_is_opened_where_there_is_no_evidence(told: Project) -> None:
-    """By its path; a product that was removed is said to be gone."""
+    """By its path; a product that was removed comes back from the ledger."""
     place = attempt_files.attempt_place(told, "a")
     assert (place.kind, place.attempt) == ("product", 2)
     assert Path(place.path).is_file()
     Path(place.path).unlink()
-    with pytest.raises(EvidenceGone, match="is not at"):
-        attempt_files.attempt_place(told, "a")
+    assert attempt_files.attempt_place(told, "a") == place
+    assert Path(place.path).is_file()
 
 
 def a_log(project: Project, text: bytes, name: str = "action-1-1") -> Path:

@@ -64,7 +64,9 @@ def test_a_document_is_handed_in(
     page.locator("[data-choice=file]").click()
     field = page.locator("input[type=file]")
     field.set_input_files(wrong)
-    expect(page.get_by_role("alert")).to_contain_text("prices.pdf is not one of csv")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "prices.pdf has the wrong type. Allowed: csv."
+    )
     page.get_by_role("button", name="Remove: prices.pdf").click()
     field.set_input_files(right)
     page.get_by_role("button", name="Answer", exact=True).click()

@@ -47,9 +47,7 @@ def _words(contract: Contract[Any], scope: Scope, path: str) -> list[object]:
         return list(scope.narrows[path])
     schemas = {field.path: field.schema for field in fields_of(contract)}
     words = schemas[f"$.{path}"]["enum"]
-    if isinstance(words, list):
-        return list(words)
-    return []
+    return list(words) if isinstance(words, list) else []
 
 
 def alias_rows(contract: Contract[Any]) -> Iterator[AliasRow]:

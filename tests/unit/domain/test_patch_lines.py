@@ -57,3 +57,18 @@ def test_files_and_lines() -> None:
 def test_what_is_no_patch() -> None:
     """Has no files."""
     assert files_in("") == files_in("nothing of the kind\n") == ()
+
+
+def test_a_file_without_a_last_line_break_gets_it() -> None:
+    """The note about the missing line break stands within the hunk."""
+    patch = """\
+diff --git a/a b/a
+--- a/a
++++ b/a
+@@ -1 +1 @@
+-old
+\\ No newline at end of file
++new
+"""
+    (file,) = files_in(patch)
+    assert [line.kind for line in file.lines] == ["@", "-", "\\", "+"]

@@ -406,3 +406,18 @@ def test_what_could_never_work_is_said_in_a_line(
         routing_from(settings, prompts=["coder.v1"])
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (RouteRequest(), "action"),
+        (RouteRequest(kind="review", role="editor"), "review of editor"),
+        (
+            RouteRequest(node_type="CHECK", role="editor", tags=frozenset("ba")),
+            "action CHECK of editor a b",
+        ),
+    ],
+)
+def test_a_request_in_words(request_: RouteRequest, words: str) -> None:
+    assert str(request_) == words

@@ -271,3 +271,16 @@ def test_a_sentence(
     """It says what happened, with the details that the event has."""
     event = Happening(kind=kind, subject="Prices", payload=payload, **known)
     assert sentence(event) == f"Prices: {clause}"
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        ({"tokens": 5}, "5 tokens"),
+        ({"cost": 0.5}, "a cost of 0.50"),
+        ({"tokens": 5, "cost": 0.5}, "5 tokens and a cost of 0.50"),
+    ],
+)
+def test_what_an_attempt_reserves(payload: dict[str, Any], words: str) -> None:
+    event = Happening(kind="RESERVED", subject="Prices", payload=payload)
+    assert f"reserved {words} of the plan's budget" in sentence(event)
