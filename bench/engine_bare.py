@@ -7,7 +7,9 @@ writes rows and puts the next workflow into the queue. What accordance writes fo
 from __future__ import annotations
 
 import json
+import threading
 import time
+from collections import defaultdict
 from typing import Any
 
 from dbos import (
@@ -20,17 +22,21 @@ from dbos import (
 from engine_counting import Counted
 from sqlalchemy import (
     JSON,
+    URL,
     Column,
+    Engine,
     Integer,
     MetaData,
     String,
     Table,
     bindparam,
+    create_engine,
+    event,
     insert,
     update,
 )
 
-from accordance.store.opening import engine_beside, make_engine
+from accordance.store.opening import make_engine, read_url
 
 ROWS = Table(  # as wide as what accordance adds, on the average
     "bench_rows",
@@ -67,6 +73,42 @@ STATE = {"state": "s", "queue": 1, "holder": "h", "until": NOW, "hash": HASH}
 CHANGE = update(STATES).where(STATES.c.task == bindparam("key"))
 _serializer = DBOSPortableJSONSerializer()
 _it: Bare
+_turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # by file
+_WRITES = ("INSERT", "UPDATE", "DELETE", "BEGIN IMMEDIATE")
+
+
+def engine_beside(place: str, connections: int) -> Engine:
+    """An engine as DBOS likes it: a transaction begins with its first writing statement."""
+    if "://" in place:
+        url = read_url(place).set(drivername="postgresql+psycopg")
+        return create_engine(url, max_overflow=connections)
+
+    settings = {"isolation_level": "IMMEDIATE", "timeout": 30}
+    url = URL.create("sqlite", database=place)
+    engine = create_engine(url, max_overflow=connections, connect_args=settings)
+    event.listen(engine, "connect", _as_accordance_does)
+    _take_turns(engine, _turns[place])
+    return engine
+
+
+def _as_accordance_does(connection: Any, _: object) -> None:
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA cache_size=-32000")
+
+
+def _take_turns(engine: Engine, turn: threading.Lock) -> None:
+    """Writers wait for each other here; SQLite would let them sleep."""
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def await_turn(connection: Any, _: Any, statement: str, *__: Any) -> None:
+        if statement.startswith(_WRITES) and not connection.info.get("turn"):
+            connection.info["turn"] = turn.acquire(timeout=30)
+
+    @event.listens_for(engine, "checkin")
+    def give_turn(_: Any, record: Any) -> None:
+        if record.info.pop("turn", False):
+            turn.release()
 
 
 class Bare:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections import Counter
 from typing import Any
 
 from sqlalchemy import Engine, event
+
+from accordance.store.driver import Driver
 
 _VERBS = ("INSERT", "UPDATE", "DELETE")
 
@@ -21,6 +24,7 @@ class Counted:
         self._lock = threading.Lock()
         self.began = time.process_time()
         event.listen(Engine, "after_cursor_execute", self._executed)
+        self._watch_driver()
         event.listen(Engine, "commit", self._committed)
 
     def restart(self) -> None:
@@ -30,15 +34,38 @@ class Counted:
             self.rows.clear()
             self.began = time.process_time()
 
+    def _watch_driver(self) -> None:
+        """Count what accordance gives to the driver past SQLAlchemy."""
+        rows, change, change_many = Driver._rows, Driver.change, Driver.change_many
+
+        def counted(execute: Any) -> Any:
+            @functools.wraps(execute)
+            def executed(
+                driver: Any, sql: str, parameters: Any = (), *more: Any
+            ) -> Any:
+                is_many = execute is change_many
+                count = len(parameters) if is_many else 1
+                self._wrote(driver._connection, sql, count)
+                return execute(driver, sql, parameters, *more)
+
+            return executed
+
+        Driver._rows = counted(rows)  # type: ignore[method-assign]
+        Driver.change = counted(change)  # type: ignore[method-assign]
+        Driver.change_many = counted(change_many)  # type: ignore[method-assign]
+
     def _executed(self, connection: Any, _: Any, statement: str, *more: Any) -> None:
+        many = more[-1] and isinstance(more[0], list)
+        self._wrote(connection, statement, len(more[0]) if many else 1)
+
+    def _wrote(self, connection: Any, statement: str, count: int) -> None:
         verb = statement[:6]
         if verb in _VERBS:
             connection.info["bench wrote"] = True
             where = statement.split(None, 3)[1 if verb == "UPDATE" else 2].strip('"')
             if not _is_the_engines(where):
-                many = more[-1] and isinstance(more[0], list)
                 with self._lock:
-                    self.rows[verb] += len(more[0]) if many else 1
+                    self.rows[verb] += count
 
     def _committed(self, connection: Any) -> None:
         if connection.info.pop("bench wrote", False):

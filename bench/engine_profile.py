@@ -18,6 +18,7 @@ from typing import Any
 
 from accordance.runtime.attempt_queue import AttemptQueue
 from accordance.runtime.workflow import WorkflowEngine
+from accordance.store.driver import Driver
 from accordance.store.sql import SqlTransaction
 from accordance.work import intake, reviewing
 
@@ -85,8 +86,10 @@ def watch(timers: Timers) -> None:
 
     WorkflowEngine.settle_once = timers.holding(WorkflowEngine.settle_once)  # type: ignore[method-assign]
     for owner, names, part in (
-        (AttemptQueue, ("_do",), "queue"),
+        (AttemptQueue, ("_rows", "_change"), "queue"),
         (Connection, ("execute", "exec_driver_sql"), "database"),
+        (Driver, ("all", "first", "write", "write_all", "execute"), "database"),
+        (Driver, ("change", "change_many"), "database"),
         (RootTransaction, ("__init__", "_do_commit"), "database"),
         (SqlTransaction, ("seal", "finish", "record"), "chain"),
         (intake, ("judge_arrived", "contract_under"), "judging"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -146,7 +146,7 @@ def _case_of(
         is_overtaken=not lands,
         is_rebase=change.rebased is not None,
     )
-    case = {"task": asdict(history), "maker": change.maker(), **change.where()}
+    case = {"task": history.to_json(), "maker": change.maker(), **change.where()}
     if approval is not None:
         case[APPROVAL] = approval.to_json()
     return case

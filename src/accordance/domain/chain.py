@@ -26,6 +26,9 @@ class Head:
 
 
 EMPTY: Final = Head()
+_CANONICAL: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,4 +75,4 @@ def next_entry(
 
 def canonical(value: object) -> str:
     """Return JSON in which every value has a single spelling."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(value)

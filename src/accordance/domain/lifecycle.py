@@ -198,6 +198,10 @@ class Counters:
         counts = {name: getattr(self, name) - getattr(other, name) for name in _NAMES}
         return Counters(**counts)
 
+    def to_json(self) -> dict[str, int]:
+        """The counters by their names."""
+        return {name: getattr(self, name) for name in _NAMES}
+
 
 _NAMES: Final = tuple(Counters.__dataclass_fields__)
 _COUNTED: Final[Mapping[Event, str]] = MappingProxyType(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accordance.domain.lifecycle import Counters, Event, Waiting
 from accordance.domain.verdict import Outcome
@@ -51,6 +51,14 @@ class TaskHistory:
     """The plan has moved on: the change is made again. In old ledgers only."""
     is_overtaken: bool = False  # the plan has moved on: the change is to be rebased
     is_rebase: bool = False  # accordance applied a good change to the plan's new head
+
+    def to_json(self) -> dict[str, Any]:
+        """The history as plain JSON, to be kept with a message."""
+        values = {name: getattr(self, name) for name in _OF_HISTORY}
+        return {**values, "used": self.used.to_json()}
+
+
+_OF_HISTORY: Final = tuple(TaskHistory.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.runtime.ports import VERSION, TaskAttempt
 from accordance.store.columns import storable
+from accordance.store.driver import Driver, Row
 from accordance.work.taking import Taken
 
 QUEUED: Final = "QUEUED"
@@ -173,11 +174,20 @@ class AttemptQueue:
         self._dialect = dialect
         self._statements: dict[str, str] = {}
 
-    def _do(self, connection: Connection, statement: str, **values: object) -> Any:
+    def _rows(
+        self, connection: Connection, statement: str, **values: object
+    ) -> list[Row]:
+        return Driver(connection).execute(self._native(statement), values)
+
+    def _change(self, connection: Connection, statement: str, **values: object) -> int:
+        return Driver(connection).change(self._native(statement), values)
+
+    def _native(self, statement: str) -> str:
+        """Return a statement in the words of the database."""
         native = self._statements.get(statement)
         if native is None:
             native = self._statements[statement] = self._in_dialect(statement)
-        return connection.exec_driver_sql(native, values)
+        return native
 
     def _in_dialect(self, statement: str) -> str:
         native = statement.strip().format(
@@ -195,7 +205,7 @@ class AttemptQueue:
         """Queue an attempt; a worker that is named begins it as soon as this commits."""
         attempt = attempt_of(queue, taken)
         workflow = workflow_id(taken)
-        result = self._do(
+        [queued] = self._rows(
             connection,
             _ENQUEUE,
             workflow=workflow,
@@ -211,7 +221,7 @@ class AttemptQueue:
             state=RUNNING if worker else QUEUED,
             worker=worker,
         )
-        return ClaimedAttempt(workflow, attempt, result.scalar_one())
+        return ClaimedAttempt(workflow, attempt, queued.claim)
 
     def claim(
         self,
@@ -227,13 +237,13 @@ class AttemptQueue:
         if most <= 0:
             return []
 
-        result = self._do(
+        rows = self._rows(
             connection, _CLAIM, queue=queue, version=VERSION, worker=worker, most=most
         )
-        claimed = [_claimed(row) for row in result.mappings()]
+        claimed = [_claimed(row) for row in rows]
         if per_minute is not None:
             for _ in claimed:
-                self._do(connection, _ADD_START, queue=queue)
+                self._change(connection, _ADD_START, queue=queue)
         return claimed
 
     def _left_this_minute(
@@ -241,10 +251,10 @@ class AttemptQueue:
     ) -> int:
         """Return how many attempts may begin now; others that ask wait for the commit."""
         if self._dialect == "postgresql":
-            self._do(connection, _HOLD_RATE, queue=queue)
-        self._do(connection, _FORGET_STARTS, queue=queue, seconds=_MINUTE)
-        begun = self._do(connection, _COUNT_STARTS, queue=queue).scalar_one()
-        return max(0, per_minute - int(begun))
+            self._rows(connection, _HOLD_RATE, queue=queue)
+        self._change(connection, _FORGET_STARTS, queue=queue, seconds=_MINUTE)
+        begun: int = self._rows(connection, _COUNT_STARTS, queue=queue)[0][0]
+        return max(0, per_minute - begun)
 
     # -- under a claim
 
@@ -271,14 +281,14 @@ class AttemptQueue:
         claimed: ClaimedAttempt,
         **values: object,
     ) -> None:
-        result = self._do(
+        written = self._change(
             connection,
             statement,
             workflow=claimed.workflow,
             claim=claimed.claim,
             **values,
         )
-        if result.rowcount != 1:
+        if written != 1:
             raise TakenOver(claimed.workflow)
 
     # -- what was lost
@@ -292,7 +302,7 @@ class AttemptQueue:
         self._lose(connection, _OF_THE_DEAD, seconds=seconds)
 
     def _lose(self, connection: Connection, whose: str, **values: object) -> None:
-        self._do(
+        self._change(
             connection,
             _LOSE.replace("{whose}", whose),
             most=MOST_RECOVERIES,
@@ -302,42 +312,45 @@ class AttemptQueue:
 
     def resume(self, connection: Connection, workflow: str, worker: str) -> None:
         """Queue again what this worker has begun and does not run."""
-        self._do(connection, _RESUME, workflow=workflow, worker=worker)
+        self._change(connection, _RESUME, workflow=workflow, worker=worker)
 
     def remove(self, connection: Connection, workflow: str, state: str) -> bool:
         """Remove an attempt in a state; return whether it was there."""
-        result = self._do(connection, _GIVE_UP, workflow=workflow, state=state)
-        return bool(result.rowcount)
+        removed = self._change(connection, _GIVE_UP, workflow=workflow, state=state)
+        return bool(removed)
 
     # -- what is there
 
     def of_plan(self, connection: Connection, plan_id: str) -> dict[str, QueueRow]:
         """Return the attempts of a plan, by workflow."""
-        rows = self._do(connection, _OF_PLAN, plan_id=plan_id)
+        rows = self._rows(connection, _OF_PLAN, plan_id=plan_id)
         return {row.workflow: QueueRow(*row) for row in rows}
 
     def waiting(self, connection: Connection) -> list[QueueRow]:
         """Return the attempts of this version that no worker has begun, in order."""
-        rows = self._do(connection, _WAITING, version=VERSION)
+        rows = self._rows(connection, _WAITING, version=VERSION)
         return [QueueRow(*row) for row in rows]
 
     def never_begun(self, connection: Connection) -> Iterator[tuple[str, TaskAttempt]]:
         """Yield the attempts that no worker has ever begun, each with its workflow."""
-        for row in self._do(connection, _NEVER_BEGUN, version=VERSION).all():
+        for row in self._rows(connection, _NEVER_BEGUN, version=VERSION):
             yield row.workflow, TaskAttempt(*row[1:])
 
     def has_in_work(self, connection: Connection, worker: str) -> bool:
         """Whether a worker has begun something and not settled it."""
-        return self._do(connection, _IN_WORK, worker=worker).first() is not None
+        return bool(self._rows(connection, _IN_WORK, worker=worker))
 
     def kept(self, connection: Connection, workflow: str) -> JsonObject | None:
         """Return what was kept of the run of an attempt."""
-        row = self._do(connection, _KEPT, workflow=workflow).first()
-        return None if row is None or row.kept is None else json.loads(row.kept)
+        rows = self._rows(connection, _KEPT, workflow=workflow)
+        if not rows or rows[0].kept is None:
+            return None
+        kept: JsonObject = json.loads(rows[0].kept)
+        return kept
 
 
-def _claimed(row: Mapping[str, Any]) -> ClaimedAttempt:
-    values = dict(row)
+def _claimed(row: Row) -> ClaimedAttempt:
+    values = row._asdict()
     workflow = values.pop("workflow")
     claim = values.pop("claim")
     kept = values.pop("kept")

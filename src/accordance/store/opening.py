@@ -31,7 +31,7 @@ from accordance.store.failures import translated, where
 from accordance.store.read_only import engine_for_reading, is_for_reading, may_write
 from accordance.store.sealing_old_rows import take_over
 from accordance.store.sql import SqlLedger
-from accordance.store.write_lock import take_turns
+from accordance.store.write_lock import begin_in_turn
 
 Durability: TypeAlias = Literal["normal", "full"]
 Clock: TypeAlias = Callable[[], str]
@@ -162,7 +162,7 @@ def _from_url(
                 f"{url} names no file; write it as sqlite:///path/to/ledger.db"
             )
         case "postgresql":
-            return _postgresql(parsed, connections, ping=True)
+            return _postgresql(parsed, connections)
         case other:
             raise LedgerAddress(f"{other}: a ledger lies in SQLite or PostgreSQL")
 
@@ -177,10 +177,10 @@ def read_url(url: str) -> URL:
         ) from None
 
 
-def _postgresql(url: URL, connections: int, *, ping: bool) -> Engine:
+def _postgresql(url: URL, connections: int) -> Engine:
     return create_engine(
         url.set(drivername="postgresql+psycopg"),
-        pool_pre_ping=ping,
+        pool_pre_ping=True,
         max_overflow=max(0, connections - _KEPT),
         connect_args={"connect_timeout": 10},
     )
@@ -193,14 +193,7 @@ def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
     )
 
     event.listen(engine, "connect", _settings(durability.upper()))
-    take_turns(engine, _patience())
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        """Take the lock at once, so that no other writer is faster half-way."""
-        reading = connection.get_execution_options().get("reading")
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
+    begin_in_turn(engine, _patience())
     return engine
 
 
@@ -214,34 +207,6 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
         )  # KiB: an import writes into many indexes
 
     return settings
-
-
-def engine_beside(
-    place: str | Path,
-    *,
-    connections: int = _CONNECTIONS,
-    blobs: BlobConfig = DEFAULT_BLOBS,
-) -> Engine:
-    """Return a second engine on the same database, for reads beside a transaction.
-
-    On SQLite a transaction begins only with its first writing statement, so that a read
-    never waits for a writer. On PostgreSQL a connection is not tested before it is
-    used: callers try again.
-    """
-    if isinstance(place, str) and "://" in place and not place.startswith("sqlite"):
-        engine = _postgresql(read_url(place), connections, ping=False)
-        attach_keeper(engine, blobs)
-        return engine
-    is_url = isinstance(place, str) and "://" in place
-    url = read_url(str(place)) if is_url else URL.create("sqlite", database=str(place))
-    settings = {"isolation_level": "IMMEDIATE", "timeout": _patience()}
-    engine = create_engine(
-        url, max_overflow=max(0, connections - _KEPT), connect_args=settings
-    )
-    event.listen(engine, "connect", _settings("NORMAL"))
-    take_turns(engine, _patience())
-    attach_keeper(engine, blobs)
-    return engine
 
 
 def _patience() -> float:

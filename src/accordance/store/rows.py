@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import partial, wraps
 from operator import attrgetter
 from pathlib import Path
@@ -282,7 +282,9 @@ def progress_row(at: NodeProgress) -> dict[str, Any]:
         "excused": at.excused,
         **dict(zip(_COUNTS, _counts_of(at), strict=True)),
         **dict(zip(_COUNTERS, _counters_of(standing.counters), strict=True)),
-        "forgiven": None if standing.forgiven == _NEVER else asdict(standing.forgiven),
+        "forgiven": None
+        if standing.forgiven == _NEVER
+        else standing.forgiven.to_json(),
     }
 
 

@@ -85,6 +85,7 @@ CLOCK: Final = TASK_NODES.c.lease_until
 """Moves whenever the holder of a task extends the lease. Only whether there is a lease
 is sealed."""
 
+_SEALED: Final = json.JSONEncoder(sort_keys=True, default=repr)
 _HELD: Final = "held"
 _MOST: Final = 500  # rows in one event
 
@@ -190,7 +191,7 @@ def seal_of(table: Table, values: Values) -> str:
     for (name, _), value in zip(_processes(table), values, strict=True):
         if value is not None:
             filled[name] = value
-    content = json.dumps(filled, sort_keys=True, default=repr)
+    content = _SEALED.encode(filled)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -86,8 +86,7 @@ class SqlTransaction(SqlWriting):
 
     def plans(self) -> list[PlanRecord]:
         self.flush()
-        result = self._connection.execute(statements.ALL_PLANS)
-        return [rows.plan_from(row) for row in result]
+        return [rows.plan_from(row) for row in self._driver.all(statements.ALL_PLANS)]
 
     def plan(self, plan_id: str) -> PlanRecord:
         plans = self._read.plans
@@ -105,7 +104,7 @@ class SqlTransaction(SqlWriting):
         return self.plan(plan_id)
 
     def _plan(self, query: Select[Any], plan_id: str) -> PlanRecord:
-        row = self._connection.execute(query, {"key": plan_id}).first()
+        row = self._driver.first(query, {"key": plan_id})
         if row is None:
             some_plans = select(PLANS.c.plan_id).limit(_MANY)
             known = self._connection.execute(some_plans).scalars()
@@ -131,10 +130,10 @@ class SqlTransaction(SqlWriting):
 
         row = rows.plan_row(plan)
         if is_new:
-            self._connection.execute(statements.insertion(PLANS), row)
+            self._driver.write(statements.insertion(PLANS), row)
         else:
             self._make_way(plan.plan_id)
-            self._connection.execute(statements.SAVE_PLAN, {"key": plan.plan_id, **row})
+            self._driver.write(statements.SAVE_PLAN, {"key": plan.plan_id, **row})
         self._read = ReadRows(plans={plan.plan_id: plan})
 
         self._insert_all(TASK_NODES, map(_node_values, nodes))
@@ -188,7 +187,7 @@ class SqlTransaction(SqlWriting):
         new_rows = list(values)
         if new_rows:
             statement = statements.replacement(self._dialect, table)
-            self._connection.execute(statement, new_rows)
+            self._driver.write_all(statement, new_rows)
 
     # -- tasks
 
@@ -213,7 +212,7 @@ class SqlTransaction(SqlWriting):
         """
         task_ids: dict[str, None] = {}
         nodes = self._read.nodes
-        for row in self._connection.execute(query, {"key": key, **more}):
+        for row in self._driver.all(query, {"key": key, **more}):
             task_id = row.task_id
             task_ids[task_id] = None
             if task_id not in nodes:
@@ -229,7 +228,7 @@ class SqlTransaction(SqlWriting):
     def tasks(self, plan_id: str, *states: State) -> Iterator[TaskRecord]:
         self._flush_tasks()
         query = statements.tasks(states)
-        for row in self._connection.execute(query, {"key": plan_id}):
+        for row in self._driver.each(query, {"key": plan_id}):
             yield rows.task_from(row)
 
     def apply(self, changes: Sequence[NodeMove]) -> None:
@@ -283,7 +282,7 @@ class SqlTransaction(SqlWriting):
 
     def reserved(self, plan_id: str) -> Budget:
         self._flush_tasks()
-        leases = self._connection.execute(statements.RESERVED, {"key": plan_id})
+        leases = self._driver.all(statements.RESERVED, {"key": plan_id})
         return all_reserved(Budget(tokens=tokens, cost=cost) for tokens, cost in leases)
 
     def states_by_place(
@@ -292,13 +291,13 @@ class SqlTransaction(SqlWriting):
         self._flush_tasks()
         query = statements.PLACES if since is None else statements.PLACES_SINCE
         parameters = {"key": plan_id, "since": since}
-        result = self._connection.execute(query, parameters)
-        return [(place, rows.state_from(state)) for place, state in result]
+        places = self._driver.all(query, parameters)
+        return [(place, rows.state_from(state)) for place, state in places]
 
     def count_states(self, plan_id: str) -> dict[State, int]:
         self._flush_tasks()
-        result = self._connection.execute(statements.STATES, {"key": plan_id})
-        return {rows.state_from(state): count for state, count in result}
+        counts = self._driver.all(statements.STATES, {"key": plan_id})
+        return {rows.state_from(state): count for state, count in counts}
 
     # -- lists
 
@@ -335,7 +334,7 @@ class SqlTransaction(SqlWriting):
 
     def add(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
-        self._connection.execute(statements.insertion(table), rows.record_row(record))
+        self._driver.write(statements.insertion(table), rows.record_row(record))
         self._wrote(record)
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
@@ -344,20 +343,19 @@ class SqlTransaction(SqlWriting):
         query = statements.matching(
             rows.TABLES[kind], rows.ORDERS[kind], wanted, absent
         )
-        result = self._connection.execute(query, where)
-        return [rows.record_from(kind, row) for row in result]
+        return [rows.record_from(kind, row) for row in self._driver.all(query, where)]
 
     def count(self, kind: type[R], /, **where: object) -> int:
         absent = frozenset(name for name, value in where.items() if value is None)
         wanted = frozenset(where) - absent
         query = statements.counting(rows.TABLES[kind], wanted, absent)
-        number: int = self._connection.execute(query, where).scalar_one()
+        number: int = self._driver.value(query, where)
         return number
 
     def replace(self, record: AnyRecord) -> None:
         table = rows.TABLES[type(record)]
         statement = statements.replacement(self._dialect, table)
-        self._connection.execute(statement, rows.record_row(record))
+        self._driver.write(statement, rows.record_row(record))
         self._wrote(record)
 
 

@@ -16,6 +16,7 @@ from accordance.errors import BlobChanged, BlobMissing, LedgerDamaged, NotFound
 from accordance.store import rows, signals, statements
 from accordance.store.blobs.keeper import keeper_of
 from accordance.store.blobs.sources import KeptBlob
+from accordance.store.driver import Driver
 from accordance.store.ledger import Transaction
 from accordance.store.seals import Values, stored_rows
 from accordance.store.sql_nodes import ReadRows, UnwrittenRows
@@ -34,7 +35,10 @@ class SqlWriting(Transaction):
 
     def __init__(self, connection: Connection, now: str) -> None:
         super().__init__(now)
+        if not connection.in_transaction():
+            connection.begin()
         self._connection = connection
+        self._driver = Driver(connection)
         self._dialect = connection.dialect.name
         self._read = ReadRows()
         self._unwritten = UnwrittenRows()
@@ -68,18 +72,18 @@ class SqlWriting(Transaction):
     def _take_numbers(self, count: int) -> int:
         """Return the first of so many numbers, which no other transaction gets."""
         statement = statements.TAKE_NUMBERS[self._dialect]
-        counter = self._connection.exec_driver_sql(statement, (count,)).first()
-        if counter is None:
+        counters = self._driver.execute(statement, (count,))
+        if not counters:
             raise LedgerDamaged("the counter of events is missing")
-        last: int = counter[0]
+        last: int = counters[0].number
         return last - count + 1
 
     def take_question_numbers(self, count: int) -> int:
         statement = statements.TAKE_QUESTION_NUMBERS
-        counter = self._connection.execute(statement, {"count": count}).first()
+        counter = self._driver.first(statement, {"count": count})
         if counter is None:
             raise LedgerDamaged("the counter of questions is missing")
-        last: int = counter[0]
+        last: int = counter.number
         return last - count + 1
 
     def _insert_events(
@@ -91,7 +95,7 @@ class SqlWriting(Transaction):
             row = {name: getattr(entry, name) for name in names}
             row["number"] = number
             values.append(row)
-        self._connection.execute(statements.insertion(table), values)
+        self._driver.write_all(statements.insertion(table), values)
 
     def flush(self) -> None:
         """Write where plans and tasks stand."""
@@ -99,16 +103,14 @@ class SqlWriting(Transaction):
         unwritten = self._unwritten.plans
         self._unwritten.plans = {}
         changes = rows.changes(rows.plan_row, unwritten, self._read.plans)
-        if changes:
-            self._connection.execute(statements.SAVE_PLAN, changes)
+        self._driver.write_all(statements.SAVE_PLAN, changes)
 
     def _flush_tasks(self) -> None:
         """Write where tasks stand: enough for queries that look for tasks."""
         unwritten = self._unwritten.tasks
         self._unwritten.tasks = {}
         changes = rows.changes(rows.task_row, unwritten, self._read.tasks)
-        if changes:
-            self._connection.execute(statements.SAVE_NODE, changes)
+        self._driver.write_all(statements.SAVE_NODE, changes)
 
     # -- blobs
 
@@ -151,7 +153,7 @@ class SqlWriting(Transaction):
         """
         statement = statements.insertion_if_new(self._dialect, BLOBS)
         for piece in pieces:
-            is_new = self._connection.execute(statement, piece).rowcount
+            is_new = self._driver.write(statement, piece)
             if not is_new:  # then all the other pieces are there too
                 return False
         return True
@@ -175,7 +177,7 @@ class SqlWriting(Transaction):
 
     def blob_size(self, sha256: str) -> int | None:
         query = statements.BLOB_SIZE
-        size: int | None = self._connection.execute(query, {"key": sha256}).scalar()
+        size: int | None = self._driver.value(query, {"key": sha256})
         if size is None:
             size = self._keeper.size_of(self._connection, sha256)
         return size
@@ -228,8 +230,8 @@ class SqlWriting(Transaction):
         return islice(chain(written, unwritten), limit)
 
     def entries_of(self, task_id: str) -> list[ChainEntry]:
-        result = self._connection.execute(statements.EVENTS_OF_TASK, {"key": task_id})
-        entries = [rows.entry_from(row) for row in result]
+        written = self._driver.all(statements.EVENTS_OF_TASK, {"key": task_id})
+        entries = [rows.entry_from(row) for row in written]
         for entry in self._unwritten.entries:
             if entry.task_id == task_id:
                 entries.append(entry)
@@ -242,7 +244,7 @@ class SqlWriting(Transaction):
 
     def ledger_head(self) -> Head:
         if self._dialect == "postgresql":
-            self._connection.execute(statements.HOLD_LEDGER_CHAIN)
+            self._driver.all(statements.HOLD_LEDGER_CHAIN)
         return self.last_of_ledger()
 
     def last_of_ledger(self) -> Head:
@@ -250,7 +252,7 @@ class SqlWriting(Transaction):
         if unwritten:
             newest = unwritten[-1]
             return Head(seq=newest.seq, hash=newest.hash)
-        last = self._connection.execute(statements.LEDGER_HEAD).first()
+        last = self._driver.first(statements.LEDGER_HEAD)
         return Head() if last is None else Head(seq=last.seq, hash=last.hash)
 
     def add_ledger_entry(self, entry: ChainEntry) -> None:
@@ -283,7 +285,7 @@ class SqlWriting(Transaction):
         statement, as_parameters = statements.bulk(self._connection.dialect, table)
         parameters = map(as_parameters, values)
         while chunk := list(islice(parameters, _CHUNK)):
-            self._connection.exec_driver_sql(statement, chunk)
+            self._driver.change_many(statement, chunk)
 
     def _stream(self, query: Select[Any], at_once: int) -> Iterator[Row[Any]]:
         """Yield rows, and read so many at once."""

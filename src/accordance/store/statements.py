@@ -21,6 +21,7 @@ from sqlalchemy import (
     bindparam,
     func,
     insert,
+    literal,
     or_,
     select,
     text,
@@ -235,7 +236,7 @@ def turns(kinds: tuple[str, ...]) -> Select[Any]:
     )
     if not kinds:
         return query
-    return query.where(_NODES.node_type.in_(kinds))
+    return query.where(_NODES.node_type.in_([literal(kind) for kind in kinds]))
 
 
 @cache
@@ -262,7 +263,7 @@ def tasks(states: tuple[State, ...]) -> Select[Any]:
     query = select(TASK_NODES).where(_NODES.plan_id == _KEY).order_by(_NODES.place)
     if not states:
         return query
-    names = [state.value for state in states]
+    names = [literal(state.value) for state in states]
     return query.where(_NODES.state.in_(names))
 
 

@@ -13,22 +13,29 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, event
 
-_WRITES: Final = ("INSERT", "UPDATE", "DELETE", "BEGIN IMMEDIATE")
+from accordance.store.driver import Driver
+
 _MINE: Final = "accordance: it is this connection's turn"
 _turns: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)  # by file
 
 
-def take_turns(engine: Engine, seconds: float) -> None:
-    """Let a connection write when it is its turn, until it returns to its pool.
+def begin_in_turn(engine: Engine, seconds: float) -> None:
+    """Let a transaction that may write begin when it is its turn.
 
-    A writer who has waited too long tries anyway, and gets SQLite's own answer.
+    It takes SQLite's lock at once, so that no other writer is faster half-way. The turn
+    ends when the connection returns to its pool. A writer who has waited too long tries
+    anyway, and gets SQLite's own answer.
     """
     turn = _turns[engine.url.database or ""]
 
-    @event.listens_for(engine, "before_cursor_execute")
-    def await_turn(connection: Connection, _: Any, statement: str, *__: Any) -> None:
-        if statement.startswith(_WRITES) and not connection.info.get(_MINE):
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if is_reading(connection):
+            Driver(connection).change("BEGIN")
+            return
+        if not connection.info.get(_MINE):
             connection.info[_MINE] = turn.acquire(timeout=seconds)
+        Driver(connection).change("BEGIN IMMEDIATE")
 
     def give_turn(_: Any, record: Any, *__: Any) -> None:
         if record.info.pop(_MINE, False):
@@ -36,3 +43,8 @@ def take_turns(engine: Engine, seconds: float) -> None:
 
     event.listen(engine, "checkin", give_turn)
     event.listen(engine, "invalidate", give_turn)
+
+
+def is_reading(connection: Connection) -> bool:
+    """Whether a connection only looks."""
+    return bool(connection.get_execution_options().get("reading"))

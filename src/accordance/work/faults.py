@@ -7,7 +7,7 @@ ruled on in the same way, and can be recomputed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from accordance.domain.faults import FAULTS, Fault
@@ -112,7 +112,7 @@ def _settle_fault(
     history = history_of(tx, arrived.task, has_stronger=has_stronger)
     is_rebase = landing_of(tx, arrived.task) is not None
     history = replace(history, is_rebase=is_rebase)
-    return _settle(tx, arrived, {"task": asdict(history)})
+    return _settle(tx, arrived, {"task": history.to_json()})
 
 
 def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
@@ -125,7 +125,7 @@ def _settle_review_fault(tx: Transaction, arrived: ArrivedMessage) -> Receipt:
     same_words = tx.find(MessageRecord, subject=task.task_id, sha256=arrived.sha256)
     arrived = replace(arrived, copies=len(same_words))
 
-    case = {"task": asdict(history_of(tx, task)), "product": task.product}
+    case = {"task": history_of(tx, task).to_json(), "product": task.product}
     receipt = _settle(tx, arrived, case)
     tx.put_down(task.task_id)
     return receipt

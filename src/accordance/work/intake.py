@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from accordance.contracts.catalogue.action import Action
@@ -253,7 +252,7 @@ def _judge_action(
 ) -> Receipt:
     task = arrived.task
     history = history_of(tx, task, has_stronger=has_stronger)
-    case = {"task": asdict(history)}
+    case = {"task": history.to_json()}
     contract = contract_under(tx, task, held_to(tx, task))
     judged = judge_arrived(arrived, case, contract=contract)
 

@@ -22,4 +22,4 @@ def seconds_between(start: str, end: str) -> float:
 
 
 def _parsed(time: str) -> dt.datetime:
-    return dt.datetime.strptime(time, _TIME)  # noqa: DTZ007 - the ledger writes UTC
+    return dt.datetime.fromisoformat(time)

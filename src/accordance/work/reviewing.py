@@ -5,7 +5,7 @@ A review is bound to the product it saw, checked against the rubric, and moves t
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from accordance.contracts.catalogue.review import Review
@@ -242,9 +242,9 @@ def _judge_review(
     task = arrived.task
     history = history_of(tx, task, _other_checks(tx, task, check))
     history = replace(history, is_overtaken=is_overtaken(tx, task))
-    case: dict[str, Any] = {"task": asdict(history), "product": task.product}
+    case: dict[str, Any] = {"task": history.to_json(), "product": task.product}
     if check is not None:
-        case["check"] = asdict(history_of(tx, check))
+        case["check"] = history_of(tx, check).to_json()
     judged = judge_arrived(arrived, case)
 
     def act() -> dict[str, Any]:
