@@ -171,6 +171,29 @@ def test_limits_end_a_command(tmp_path: Path) -> None:
     assert (done.ending, done.log_cut, len(said)) == (Ending.OUTPUT_LIMIT, True, 1000)  # type: ignore[attr-defined]
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or IsolationLevel.BWRAP not in WORKING,
+    reason="needs root and bubblewrap",
+)
+def test_a_command_waits_while_its_user_has_too_many_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command that forks too much is ended soon; it is not this one's fault."""
+    user = 61_234  # nobody else's
+    for module in (isolation, confining):
+        monkeypatch.setattr(module, "sandbox_user", lambda _: user)
+    few = 2 - CommandLimits().processes
+    monkeypatch.setattr(confining, "threads_of", lambda _: few)
+    crowd = "sleep 1 & sleep 1 & echo here; wait"
+    with subprocess.Popen(
+        ["sh", "-c", crowd], user=user, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        text, done = _run(tmp_path, "echo started", IsolationLevel.BWRAP)
+    assert (text, done.note) == ("started\n", "")  # type: ignore[attr-defined]
+
+
 def test_a_sandbox_that_cannot_be_made_does_not_run_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ import signal
 import stat
 import struct
 import sys
+import time
 from collections.abc import Mapping, Sequence
 
 TYPE_CHECKING = False  # importing typing would double the time a start takes
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 STATUS = 3
 """Anything written here means: not started. Closed as the command begins."""
 NOT_CONFINED = 125
+CROWDED_SECONDS = 10.0
+"""How long to wait while the user has too many processes."""
+CROWDED_PAUSE = 0.02
 
 # Options of prctl.
 SET_SECCOMP = 22
@@ -412,13 +416,29 @@ def _confine(plan: Mapping[str, Any]) -> None:  # pragma: no cover
         _filter_calls(plan["families"], shared=plan["shared"])
 
 
+def _become_shell(command: str) -> None:  # pragma: no cover
+    """Become a shell with this command.
+
+    The kernel counts the processes of a user, and another command of the same user may
+    be forking as fast as it can. Its keeper ends it within moments, so wait for that.
+    """
+    deadline = time.monotonic() + CROWDED_SECONDS
+    while True:
+        try:
+            os.execv("/bin/sh", ["sh", "-c", command])  # noqa: S606 - a shell, with rights given up
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(CROWDED_PAUSE)
+
+
 def main(plan: Mapping[str, Any]) -> None:  # pragma: no cover
     """Give up rights, then become the command."""
     try:
         _confine(plan)
         _reset_signals()
         os.set_inheritable(STATUS, False)
-        os.execv("/bin/sh", ["sh", "-c", plan["command"]])  # noqa: S606 - a shell, with rights given up
+        _become_shell(plan["command"])
     except (OSError, KeyError) as error:
         os.write(STATUS, f"{type(error).__name__}: {error}".encode())
         os._exit(NOT_CONFINED)
