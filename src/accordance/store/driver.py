@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from sqlalchemy import ClauseElement, Connection, Dialect, Insert, Select
@@ -23,9 +23,10 @@ Row: TypeAlias = Any
 Values: TypeAlias = Mapping[str, Any]
 Process: TypeAlias = Callable[[Any], Any]
 MakeRow: TypeAlias = Callable[[Iterable[Any]], Row]
+RowsOf: TypeAlias = Callable[[Any], Iterator[Row]]
+"""Reads the rows of the driver's cursor."""
 Description: TypeAlias = Sequence[Sequence[Any]]
 """What a driver says of columns: each begins with its name and the code of its type."""
-RowMaker: TypeAlias = Callable[[Description], MakeRow]
 
 _NO_VALUES: Final[Values] = {}
 
@@ -37,12 +38,13 @@ class Prepared:
     sql: str
     parameters: Callable[[Values], Any]
     """Turns values into what the driver takes."""
-    row_maker: RowMaker
-    """Says how to make a row of what the driver returns, with its description."""
+    rows_of: RowsOf
 
 
 _prepared: Final[dict[tuple[str, ClauseElement, tuple[str, ...]], Prepared]] = {}
 """By database, statement and the columns that it writes."""
+_rows_of: Final[dict[str, RowsOf]] = {}
+"""How the rows of a statement in the words of a database are read."""
 
 
 class Driver:
@@ -65,7 +67,7 @@ class Driver:
         """
         prepared = self._prepare(statement, ())
         parameters = prepared.parameters(values)
-        return self._rows(prepared.sql, parameters, prepared.row_maker)
+        return self._rows(prepared.sql, parameters, prepared.rows_of)
 
     def all(self, statement: ClauseElement, values: Values = _NO_VALUES) -> list[Row]:
         """Return the rows of a statement; see `each`."""
@@ -103,8 +105,14 @@ class Driver:
     # -- statements in the words of the database
 
     def execute(self, sql: str, parameters: Any = ()) -> list[Row]:
-        """Execute a statement; return its rows, if it has any."""
-        return list(self._rows(sql, parameters, _as_described))
+        """Execute a statement; return its rows, if it has any.
+
+        The names of its columns are kept for good: values belong into the parameters.
+        """
+        rows_of = _rows_of.get(sql)
+        if rows_of is None:
+            rows_of = _rows_of[sql] = _rows_as_described()
+        return list(self._rows(sql, parameters, rows_of))
 
     def change(self, sql: str, parameters: Any = ()) -> int:
         """Execute a statement; return how many rows it has written."""
@@ -130,17 +138,10 @@ class Driver:
             prepared = _prepared[key] = _translate(statement, written, self._dialect)
         return prepared
 
-    def _rows(
-        self,
-        sql: str,
-        parameters: Any,
-        row_maker: RowMaker,
-    ) -> Iterator[Row]:
+    def _rows(self, sql: str, parameters: Any, rows_of: RowsOf) -> Iterator[Row]:
         try:
             cursor = self._raw.execute(sql, parameters)
-            if cursor.description is None:
-                return
-            yield from map(row_maker(cursor.description), cursor)
+            yield from rows_of(cursor)
         except self._error as error:
             self._fail(sql, parameters, error)
 
@@ -170,10 +171,11 @@ def _translate(
     columns = list(written) or None
     compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
 
-    row_maker: RowMaker = _as_described
     if isinstance(statement, Select):
-        row_maker = _as_selected(statement, dialect)
-    return Prepared(str(compiled), _parameters(compiled, dialect), row_maker)
+        rows_of = _rows_as_selected(statement, dialect)
+    else:
+        rows_of = _rows_as_described()
+    return Prepared(str(compiled), _parameters(compiled, dialect), rows_of)
 
 
 def _parameters(compiled: Any, dialect: Dialect) -> Callable[[Values], Any]:
@@ -203,22 +205,40 @@ def _parameters(compiled: Any, dialect: Dialect) -> Callable[[Values], Any]:
     return positional if compiled.positional else named
 
 
-def _as_described(description: Description) -> MakeRow:
-    """Rows with the names that the driver says, and its values as they are."""
-    make: MakeRow = row_type(tuple([column[0] for column in description]))._make
-    return make
+def _rows_as_described() -> RowsOf:
+    """Read rows with the names that the driver says, and its values as they are."""
+
+    def make_row(description: Description | None) -> MakeRow | None:
+        if description is None:
+            return None  # a statement without rows
+        make: MakeRow = row_type(tuple([column[0] for column in description]))._make
+        return make
+
+    return _described_once(make_row)
 
 
-def _as_selected(statement: Select[Any], dialect: Dialect) -> RowMaker:
-    """Rows with the names and types of the selected columns."""
-    makers: list[MakeRow] = []  # empty until the first execution describes its rows
+def _rows_as_selected(statement: Select[Any], dialect: Dialect) -> RowsOf:
+    """Read rows with the names and types of the selected columns."""
+    return _described_once(partial(_selected_row, statement, dialect))
 
-    def row_maker(description: Description) -> MakeRow:
+
+def _described_once(
+    make_row: Callable[[Any], MakeRow | None],
+) -> RowsOf:
+    """Ask the first cursor for its description, and none after it.
+
+    psycopg builds a description anew for each cursor, column by column. That takes
+    longer than the statement itself.
+    """
+    makers: list[MakeRow | None] = []
+
+    def rows_of(cursor: Any) -> Iterator[Row]:
         if not makers:
-            makers.append(_selected_row(statement, dialect, description))
-        return makers[0]
+            makers.append(make_row(cursor.description))
+        make = makers[0]
+        return iter(()) if make is None else map(make, cursor)
 
-    return row_maker
+    return rows_of
 
 
 def _selected_row(
