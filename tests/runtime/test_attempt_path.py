@@ -101,6 +101,10 @@ class Parts:
             self._meet("commit")
         return settled
 
+    def expect(self, queued: Sequence[QueuedAttempt]) -> None:
+        """What will begin once this attempt was reported."""
+        self._meet(f"expect {[attempt.workflow for attempt in queued]}")
+
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
         """What may begin."""
         self._meet(f"announce {[attempt.workflow for attempt in queued]} {freed}")
@@ -144,7 +148,11 @@ def attempt(on: Stage) -> TaskAttempt:
 
 
 def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
-    """Run, keep, settle, take up what comes next, commit; only then the world hears of it."""
+    """Run, keep, settle, take up what comes next, commit, report; only then the next begin.
+
+    So people read the attempts of a task in their order, however fast the next one is.
+    The branch is moved beside them: that takes a moment.
+    """
     parts = Parts(on)
     answer = parts.path(said(attempt)).carry_out("w", attempt)
     assert answer["state"] == "READY_TO_CHECK"
@@ -153,8 +161,9 @@ def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
         "kept",
         "take up next, 4 free",
         "commit",
-        "announce ['next'] q",
+        "expect ['next']",
         "heard accepted",
+        "announce ['next'] q",
         "heard accepted",
     ]
     assert parts.signals.wake.is_set()
@@ -208,7 +217,13 @@ def test_a_listener_that_fails(on: Stage, attempt: TaskAttempt) -> None:
     """It is told so; the attempt has ended."""
     parts = Parts(on, fails="heard accepted")
     parts.path(said(attempt)).carry_out("w", attempt)
-    assert parts.met[-2:] == ["heard accepted", "a: heard accepted fails"]
+    assert parts.met[-5:] == [
+        "heard accepted",
+        "a: heard accepted fails",
+        "announce ['next'] q",
+        "heard accepted",
+        "a: heard accepted fails",
+    ]
     assert on.task("a").progress.state == "READY_TO_CHECK"
 
 

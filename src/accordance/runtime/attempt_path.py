@@ -108,26 +108,33 @@ class AttemptPath:
         A step that was completed before a kill is not repeated.
         """
         with self.watch.attempt(attempt) as span:
-            settled = self._both_steps(workflow, attempt)
-            self.watch.settled(span, attempt, settled.answer)
-            self._report(attempt, settled.answer)
+            queued: Sequence[QueuedAttempt] = ()
+            try:
+                settled = self._both_steps(workflow, attempt)
+                queued = settled.queued
+                self.workflows.expect(queued)
+                self.watch.settled(span, attempt, settled)
+                self._inform(self.listener, attempt, settled.answer)
+            finally:  # only now: people read the attempts in their order
+                self.workflows.announce(queued, freed=attempt.queue)
+            self._inform(self.branches, attempt, settled.answer)
+
+        # While other attempts run here, settling has taken up what could begin.
+        if not self.slots.busy:
+            self.signals.wake.set()
         return settled.answer
 
     def _both_steps(self, workflow: str, attempt: TaskAttempt) -> Settled:
         slot = self.slots.begin(workflow, attempt.queue)
-        queued: Sequence[QueuedAttempt] = ()
         try:
             kept = self.workflows.execute_once(
                 workflow, lambda: self.execute(attempt, slot.stop)
             )
-            settled = self.workflows.settle_once(
+            return self.workflows.settle_once(
                 workflow, lambda unit: self.settle(unit, attempt, slot, kept)
             )
-            queued = settled.queued
         finally:
             self.slots.end(slot)
-            self.workflows.announce(queued, freed=attempt.queue)
-        return settled
 
     # -- 3: the executor runs, and its outcome is kept
 
@@ -177,13 +184,15 @@ class AttemptPath:
     ) -> Settled:
         """Do the second step. All of it commits together."""
         unit.tx.lock(attempt.plan_id)
+        over_before = self.watch.over(unit.tx, attempt)
         answer = self._decide(unit.tx, attempt, KeptRun.from_json(kept))
+        ended = self.watch.over(unit.tx, attempt) - over_before
 
         self.slots.end(slot)  # first, so that the next attempts can have it
         queued = self._take_up_next(unit, attempt.plan_id)
         for name in _LEFT_OUT:
             answer.pop(name, None)
-        return Settled(answer, queued)
+        return Settled(answer, queued, ended)
 
     def _decide(
         self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
@@ -237,21 +246,17 @@ class AttemptPath:
 
     # -- 5: the outcome is reported
 
-    def _report(self, attempt: TaskAttempt, answer: Mapping[str, Any]) -> None:
-        """Report a settled attempt. Errors of a listener do not unsettle it.
-
-        The listener comes first: moving a branch takes a moment in which a later attempt
-        may end, and people read the attempts in their order.
-        """
-        for inform in (self.listener.attempt_ended, self.branches.attempt_ended):
-            try:
-                inform(attempt, answer)
-            except Exception as error:  # noqa: BLE001
-                self.listener.notice(f"{attempt.task_id}: {error}")
-
-        # While other attempts run here, settling has taken up what could begin.
-        if not self.slots.busy:
-            self.signals.wake.set()
+    def _inform(
+        self,
+        informed: Listener | Branches,
+        attempt: TaskAttempt,
+        answer: Mapping[str, Any],
+    ) -> None:
+        """Report a settled attempt. Errors of a listener do not unsettle it."""
+        try:
+            informed.attempt_ended(attempt, answer)
+        except Exception as error:  # noqa: BLE001
+            self.listener.notice(f"{attempt.task_id}: {error}")
 
 
 def _failure(error: Exception) -> RunOutcome:

@@ -18,7 +18,7 @@ from accordance.domain.paging import PageRequest
 from accordance.domain.plan_lifecycle import IS_OVER, visible_state
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.errors import LedgerError, NotFound
-from accordance.runtime.ports import TaskAttempt
+from accordance.runtime.ports import Settled, TaskAttempt
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import EVENT_LIST
 from accordance.telemetry import logs, names, tracing
@@ -60,14 +60,30 @@ class AttemptSpans:
             log.info("attempt began")
             yield span
 
-    def settled(
-        self, span: Span, attempt: TaskAttempt, answer: Mapping[str, Any]
-    ) -> None:
+    def over(self, tx: Transaction, attempt: TaskAttempt) -> frozenset[str]:
+        """Return which of the task, the task that it checks and the plan's root are over.
+
+        It is asked before and after an attempt is settled, in the same transaction: of
+        two attempts that end at once, only the later ends the task.
+        """
+        if not tracing.is_on():
+            return frozenset()
+        plan = tx.plan(attempt.plan_id)
+        task = tx.task(attempt.task_id)
+        names_of_tasks = (task.task_id, task.checks, plan.root_task_id)
+        over = set()
+        for name in names_of_tasks:
+            if name is not None and tx.progress(name).state in _OVER:
+                over.add(name)
+        return frozenset(over)
+
+    def settled(self, span: Span, attempt: TaskAttempt, settled: Settled) -> None:
         """Record what came of an attempt, and what is over with it."""
+        answer: Mapping[str, Any] = settled.answer
         outcome = answer.get("outcome")
         reason = answer.get("reason_code")
-        said = (outcome or answer.get("status"), reason, answer.get("state"))
-        log.info("attempt settled: %s", " ".join(str(each) for each in said if each))
+        result = (outcome or answer.get("status"), reason, answer.get("state"))
+        log.info("attempt settled: %s", " ".join(str(part) for part in result if part))
         if not tracing.is_on():
             return
         verdict = names.of_verdict(outcome, reason)
@@ -75,9 +91,11 @@ class AttemptSpans:
         span.tell(names.VERDICT, verdict)
         if outcome in _BAD or answer.get("status") == "rejected":
             span.fail(reason or "rejected")
+        if not settled.ended:
+            return
         try:
             with self.ledger.read() as tx:
-                _record_what_is_over(tx, attempt)
+                _record_what_is_over(tx, attempt, settled.ended)
         except (LedgerError, NotFound):
             return  # a span less
 
@@ -91,12 +109,16 @@ class AttemptSpans:
             return None  # it stands alone
 
 
-def _record_what_is_over(tx: Transaction, attempt: TaskAttempt) -> None:
+def _record_what_is_over(
+    tx: Transaction, attempt: TaskAttempt, ended: frozenset[str]
+) -> None:
     plan = tx.plan(attempt.plan_id)
     task = tx.task(attempt.task_id)
-    _record_task(tx, plan, task)
-    if task.checks is not None:
-        _record_task(tx, plan, tx.task(task.checks))
+    for name in (task.task_id, task.checks):
+        if name in ended:
+            _record_task(tx, plan, tx.task(name))
+    if plan.root_task_id not in ended:
+        return
     root = tx.progress(plan.root_task_id).state
     state = visible_state(plan.state, root, is_archived=False)
     if state in IS_OVER:
@@ -106,8 +128,6 @@ def _record_what_is_over(tx: Transaction, attempt: TaskAttempt) -> None:
 
 
 def _record_task(tx: Transaction, plan: PlanRecord, task: TaskRecord) -> None:
-    if task.progress.state not in _OVER:
-        return
     began = _first_taken_up(tx, task) or plan.imported_at
     attributes = names.of_task(
         plan.plan_id, task.task_id, task.title, task.progress.state.value

@@ -75,6 +75,8 @@ class Settled:
 
     answer: JsonObject
     queued: Sequence[QueuedAttempt] = ()
+    ended: frozenset[str] = frozenset()
+    """The tasks that are over because of it, as far as they are watched."""
 
 
 class Router(Protocol):
@@ -151,6 +153,9 @@ class Workflows(Protocol):
         The ledger, the attempts that begin because of it and the end of this one commit
         together.
         """
+
+    def expect(self, queued: Sequence[QueuedAttempt]) -> None:
+        """Count attempts that were queued, so that nothing else gets their room."""
 
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
         """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
@@ -229,10 +234,11 @@ class Watch(Protocol):
     def attempt(self, attempt: TaskAttempt) -> AbstractContextManager[Span]:
         """Record an attempt around a block."""
 
-    def settled(
-        self, span: Span, attempt: TaskAttempt, answer: Mapping[str, Any]
-    ) -> None:
-        """Record what came of it."""
+    def over(self, tx: Transaction, attempt: TaskAttempt) -> frozenset[str]:
+        """Return which tasks that the attempt may end are over now."""
+
+    def settled(self, span: Span, attempt: TaskAttempt, settled: Settled) -> None:
+        """Record what came of it, once it is committed."""
 
 
 class Unwatched:
@@ -242,7 +248,10 @@ class Unwatched:
         """Return a block around which nothing is recorded."""
         return nullcontext(Span())
 
-    def settled(
-        self, span: Span, attempt: TaskAttempt, answer: Mapping[str, Any]
-    ) -> None:
+    def over(self, tx: Transaction, attempt: TaskAttempt) -> frozenset[str]:
+        """Return nothing."""
+        del tx, attempt
+        return frozenset()
+
+    def settled(self, span: Span, attempt: TaskAttempt, settled: Settled) -> None:
         """Record nothing."""

@@ -123,11 +123,16 @@ class WorkflowEngine:
 
     # -- beginning attempts
 
-    def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
-        """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
+    def expect(self, queued: Sequence[QueuedAttempt]) -> None:
+        """Count attempts that were queued, so that nothing else gets their room."""
         for attempt in queued:
             is_ours = attempt.claimed is not None
             self.slots.put(attempt.workflow, attempt.queue, is_ours=is_ours)
+
+    def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
+        """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
+        self.expect(queued)
+        for attempt in queued:
             if attempt.claimed is not None:
                 self._begin(attempt.claimed)
         if (queued or freed) and self.slots.any_waits:
