@@ -172,8 +172,10 @@ def main(told: dict[str, Any]) -> None:
         listener=ended,
     )
     working = threading.Thread(target=runner.until_stopped)
-    working.start()
     print("ready", flush=True)
+    input()  # all workers begin together
+    counted.restart()
+    working.start()
     input()
     report = counted.report(1)
     runner.stop()

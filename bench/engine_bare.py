@@ -210,6 +210,9 @@ def main(told: dict[str, Any]) -> None:
         told["message"],
     )
     engine = make_engine(told["place"])
+    print("ready", flush=True)
+    input()  # all workers begin together
+    counted.restart()
     if told["first"]:
         with engine.begin() as connection:
             ROWS.metadata.create_all(connection)
@@ -218,8 +221,7 @@ def main(told: dict[str, Any]) -> None:
                 bare.put(
                     connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time()
                 )
-    print("ready", flush=True)
-    input()  # the one who asks sees when all is done, and says so
+    input()  # whoever measures sees when all is done
     waited = [
         (done - ready) * 1000
         for at, ready, done in bare.done
