@@ -42,6 +42,7 @@ from accordance.runtime.ports import (
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.opening import bound_silence, make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
@@ -116,11 +117,6 @@ class WorkflowEngine:
         with translated(self.engine), self.engine.begin() as connection:
             yield connection
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self.engine), self.engine.connect() as connection:
-            yield connection.execution_options(reading=True)
-
     # -- beginning attempts
 
     def expect(self, queued: Sequence[QueuedAttempt]) -> None:
@@ -146,7 +142,7 @@ class WorkflowEngine:
 
         What still waits is noted, so that nothing new is taken up in its place.
         """
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             waiting = self.queue.waiting(connection)
 
         begun = set()
@@ -271,7 +267,7 @@ class WorkflowEngine:
     def await_ledger(self) -> None:
         """Wait while the database is away. A SQLite file is always there."""
         while not self.is_alone and not self.stopping.is_set():
-            with contextlib.suppress(Exception), self._reading() as connection:
+            with contextlib.suppress(Exception), looking(self.engine) as connection:
                 connection.exec_driver_sql("SELECT 1")
                 return
             self.stopping.wait(_RETRY_SECONDS)
@@ -298,12 +294,12 @@ class WorkflowEngine:
 
     def of_plan(self, plan_id: str) -> dict[str, QueueRow]:
         """Return the attempts of a plan that are queued or in work, by workflow."""
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return self.queue.of_plan(connection, plan_id)
 
     def queued(self, names: list[str]) -> Iterator[str]:
         """Yield those of these workflows that have not begun anywhere."""
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             waiting = self.queue.waiting(connection)
         wanted = set(names)
         for row in waiting:
@@ -314,7 +310,7 @@ class WorkflowEngine:
         """Whether an attempt was begun by a release that kept its queue elsewhere."""
         if not self._has_old_queue:
             return False
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return is_in_old_queue(connection, workflow)
 
     def resume(self, workflow: str) -> None:
@@ -375,7 +371,7 @@ class WorkflowEngine:
         """Hand back attempts that have never begun; interrupted ones stay queued."""
         # If the ledger is away, the next process resumes them.
         with contextlib.suppress(Exception):
-            with self._reading() as connection:
+            with looking(self.engine) as connection:
                 never_begun = list(self.queue.never_begun(connection))
             for workflow, attempt in never_begun:
                 self.take_back(workflow, attempt)
@@ -383,7 +379,7 @@ class WorkflowEngine:
     def _has_nothing_in_work(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
         try:
-            with self._reading() as connection:
+            with looking(self.engine) as connection:
                 return not self.queue.has_in_work(connection, self.worker_id)
         except Exception:  # noqa: BLE001 - the ledger is away: unknown
             return False
