@@ -7,8 +7,9 @@ Gates: CPU per task at most 1.5x the bare engine's, at most one write transactio
 does not rise with the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on the machine's
 other users and gate nothing. On SQLite there is one worker: accordance lets only one process run on such a ledger.
 
-How much more several workers do than one is printed, too, for one plan and for 20 at once, and where the CPU of a task goes.
-Whoever holds a plan's row holds up the others: the workers of one plan take turns, those of several do not.
+How much more several workers do than a single worker is printed, too, for one plan and for 20 at once, with the cores that a
+worker and its database use together: no crew can do more than all cores allow. And where the CPU of a task goes. The workers of
+one plan take turns at the plan's row, those of several plans do not.
 
     python bench/engine.py [--quick] [--json]
 """
@@ -28,7 +29,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 RUNS = 4  # at once, in each worker
@@ -84,6 +85,7 @@ def measure(
         for name in names
     ]
     began = time.perf_counter()
+    database_before = database_seconds()
     for child in children:
         child.begin()
     while not is_done():
@@ -91,6 +93,7 @@ def measure(
             raise SystemExit(f"{module} did not finish within {SECONDS} s")
         time.sleep(0.05)
     seconds = time.perf_counter() - began
+    database = database_seconds() - database_before
     said = [child.end() for child in children]
     done = sum(one["done"] for one in said)
     summed = {
@@ -102,6 +105,7 @@ def measure(
         "workers": workers,
         "tasks": done,
         "per_second": done / seconds,
+        "database_ms": database * 1000 / done,
         "waited": waited,
         **summed,
     }
@@ -223,10 +227,34 @@ def postgresql(folder: Path) -> Iterator[Callable[[], str] | None]:
             connection.execute(f"CREATE DATABASE {name}")
         return str(server.get_uri()).replace("/postgres?", f"/{name}?")
 
+    pid_file = folder / "data" / "postmaster.pid"
+    _servers.append(int(pid_file.read_text().split()[0]))
     try:
         yield fresh
     finally:
+        _servers.clear()
         server.cleanup()
+
+
+_servers: list[int] = []
+"""The first process of the PostgreSQL that is measured."""
+
+
+def database_seconds() -> float:
+    """CPU seconds that PostgreSQL has used so far, with its connections that have ended."""
+    if not _servers:
+        return 0.0
+    [first] = _servers
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ends meanwhile
+            fields = stat.read_text().rpartition(")")[2].split()
+            own, ended = map(int, fields[11:13]), map(int, fields[13:15])
+            if stat.parent.name == str(first):
+                ticks += sum(own) + sum(ended)
+            elif int(fields[1]) == first:
+                ticks += sum(own)
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def side_by_side(
@@ -258,38 +286,61 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
 
 def scaling(
     fresh: Callable[[], str], folder: Path, tasks: int, rounds: int
-) -> dict[str, dict[int, float]]:
+) -> dict[str, dict[int, Crew]]:
     """Tasks in a second by the number of workers, for one plan and for many at once.
 
     The numbers of workers take turns, for the machine has other users; medians.
     """
-    found: dict[str, dict[int, float]] = {}
+    by_plans: dict[str, dict[int, Crew]] = {}
     for plans in (1, PLANS):
         wide = max(1, RUNS * max(CREWS) // plans)  # enough for the largest crew
-        speeds: dict[int, list[float]] = {workers: [] for workers in CREWS}
+        runs: dict[int, list[Crew]] = {workers: [] for workers in CREWS}
         for _ in range(rounds):
             for workers in CREWS:
                 row = accordance(
                     fresh(), folder, workers, tasks, lanes=wide, plans=plans
                 )
-                speeds[workers].append(row["per_second"])
+                crew = Crew(row["per_second"], row["cpu_ms"], row["database_ms"])
+                runs[workers].append(crew)
         name = "one plan" if plans == 1 else f"{plans} plans at once"
-        found[name] = {
-            workers: statistics.median(each) for workers, each in speeds.items()
-        }
-    return found
+        by_plans[name] = {workers: median_of(each) for workers, each in runs.items()}
+    return by_plans
 
 
-def show_scaling(found: dict[str, dict[int, float]]) -> list[str]:
-    """A line for one plan and a line for many: how much more workers do than one."""
+class Crew(NamedTuple):
+    """What some workers have done."""
+
+    per_second: float
+    cpu_ms: float
+    database_ms: float
+
+    @property
+    def cores(self) -> float:
+        """The cores that they and the database have used."""
+        return self.per_second * (self.cpu_ms + self.database_ms) / 1000
+
+
+def median_of(runs: list[Crew]) -> Crew:
+    """The median of each figure."""
+    return Crew(*map(statistics.median, zip(*runs, strict=True)))
+
+
+def show_scaling(by_plans: dict[str, dict[int, Crew]]) -> list[str]:
+    """A line for one plan and a line for many: how much more several workers do."""
     lines = []
-    for name, speeds in found.items():
-        more = ", ".join(
-            f"{workers} workers {speed / speeds[1]:.2f}x"
-            for workers, speed in speeds.items()
+    cores = os.cpu_count() or 1
+    for name, crews in by_plans.items():
+        alone = crews[1]
+        parts = [
+            f"{workers} workers {crew.per_second / alone.per_second:.2f}x on {crew.cores:.1f}"
+            for workers, crew in crews.items()
             if workers > 1
+        ]
+        lines.append(
+            f"{name}: 1 worker {alone.per_second:.1f} tasks/s on {alone.cores:.1f} cores"
+            f" (CPU per task: worker {alone.cpu_ms:.1f} ms, database {alone.database_ms:.1f} ms),"
+            f" {', '.join(parts)}; {cores} cores allow {cores / alone.cores:.2f}x at most"
         )
-        lines.append(f"{name}: 1 worker {speeds[1]:.1f} tasks/s, {more}")
     return lines
 
 
