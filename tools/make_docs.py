@@ -314,8 +314,13 @@ def seeds_page() -> str:
 
 
 def _demand_row(demand: Demand, mentions: list[Mention]) -> str:
-    shown_by = [mention for mention in mentions if mention.demand == demand.id]
-    tests = [f"[{mention.name}](../tests/{mention.file})" for mention in shown_by[:3]]
+    links = [
+        f"[{mention.name}](../tests/{mention.file})"
+        for mention in mentions
+        if mention.demand == demand.id
+    ]
+    shown_by = list(dict.fromkeys(links))  # a table of cases names its test once
+    tests = shown_by[:3]
     if len(shown_by) > len(tests):
         tests.append(f"and {len(shown_by) - len(tests)} more")
     code = [_code_link(place) for place in demand.code]
