@@ -174,7 +174,9 @@ class WorkflowEngine:
         """
         runs_here = claimed.workflow in self._here
         self._here[claimed.workflow] = claimed
-        if not runs_here:
+        if runs_here:
+            self.slots.withdraw(claimed.workflow)  # it has its slot already
+        else:
             self._threads.begin(partial(self._carry_out, claimed))
 
     def _carry_out(self, claimed: ClaimedAttempt) -> None:
