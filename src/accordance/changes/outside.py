@@ -1,6 +1,6 @@
 """Changes of a repository that outside workers make.
 
-They take the task up, are lent a clone, and hand it in. The clone is the one that an
+They take the task up, are lent a clone, and hand it in. The clone is that which an
 executor of accordance would get, and the change is judged and settled by the same
 functions.
 """

@@ -175,7 +175,7 @@ def _answer_agent(root: Path) -> int:
 
 
 def _answer_git(root: Path) -> int:
-    from accordance.domain.hooks.stopping import Standing
+    from accordance.domain.hooks.stopping import WorkStanding
     from accordance.service.hooks.state import HookNotSet
     from accordance.service.hooks.stopping import answer_commit
 
@@ -184,7 +184,7 @@ def _answer_git(root: Path) -> int:
     except HookNotSet as error:
         print_error(f"nothing was judged: {line_of(error)}")
         return Exit.OK
-    if judged.standing is Standing.DONE:
+    if judged.standing is WorkStanding.DONE:
         print_error(judged.headline)
         return Exit.OK
     print_error(f"the commit is refused. {judged.headline}")

@@ -45,7 +45,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _MOST_SHOWN: Final = 60  # characters of an expression
 
 
-class Span(NamedTuple):
+class SourceSpan(NamedTuple):
     """A part of a text, by lines from 1 and by bytes of UTF-8 in a line."""
 
     first_line: int
@@ -58,7 +58,7 @@ class Span(NamedTuple):
 class Mutant:
     """A fault in a Python file."""
 
-    span: Span
+    span: SourceSpan
     text: str  # what stands there instead
     change: str  # as people read it
     lines: tuple[int, ...]  # its own, then those it is part of, up to its statement
@@ -147,7 +147,7 @@ def _mutant(node: ast.expr, changed: ast.expr, lines: tuple[int, ...]) -> Mutant
         text = f"({text})"  # whatever it stands beside
     last_line = node.end_lineno or node.lineno
     end = node.end_col_offset or node.col_offset
-    span = Span(
+    span = SourceSpan(
         first_line=node.lineno,
         first_byte=node.col_offset,
         last_line=last_line,

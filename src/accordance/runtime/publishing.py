@@ -117,7 +117,7 @@ class Publishing:
     def catch_up(self) -> None:
         """Check all branches, unless that was done a moment ago.
 
-        Whoever calls does not wait for a remote, but for the first time.
+        The caller does not wait for a remote, but for the first time.
         """
         if time.monotonic() < self._due:
             return

@@ -120,7 +120,7 @@ def _claims(provider: Provider, token: str, audiences: list[str]) -> Mapping[str
 
 
 def _decoded(provider: Provider, token: str) -> jwt.Token:
-    """Verify a signature; a key that is not known yet may be a new one."""
+    """Verify a signature; a key that is not known yet may be new."""
     _, keys = provider.discovered()
     try:
         return jwt.decode(token, keys, algorithms=ALGORITHMS)

@@ -1,6 +1,6 @@
 """Who sends a request: by a key, or by the cookie of a login.
 
-`authenticate` is the one way to find out. Routes ask for a right with `allowed`; the app
+`authenticate` is the only way to find out. Routes ask for a right with `allowed`; the app
 of another face is mounted behind `guarding.Guarded`.
 """
 

@@ -204,7 +204,7 @@ class Feed:
             reader.end()
 
     def close(self) -> None:
-        """Wait for the waiter's end, after the server is told to stop."""
+        """Wait for the waiter's end, after the server was asked to stop."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout=_LOOK_SECONDS * 5)
@@ -212,7 +212,7 @@ class Feed:
 
 @dataclass(slots=True)
 class Feeds:
-    """The feeds of all projects, each begun when somebody first follows it."""
+    """The feeds of all projects, each begun when a client first follows it."""
 
     stopping: threading.Event
     _feeds: dict[str, Feed] = field(default_factory=dict)

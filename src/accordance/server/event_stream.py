@@ -26,7 +26,7 @@ _MOST_BYTES: Final = 64 << 10  # sent at once
 
 
 class EventStream(Response):
-    """Sends what has happened since a number, then what happens, until somebody leaves."""
+    """Sends what has happened since a number, then what happens, until the client leaves."""
 
     media_type = "text/event-stream"
 

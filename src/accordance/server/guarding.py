@@ -87,7 +87,7 @@ class Guarded:
 
 
 def must_be_own_page(connection: HTTPConnection) -> None:
-    """Refuse a page of another site, also one whose name leads here. Raises NotAllowed.
+    """Refuse a page of another site, also a site whose name leads here. Raises NotAllowed.
 
     Only browsers send an Origin. It must be the server's public address, or, on this
     machine, the address that was asked.

@@ -84,12 +84,12 @@ def login_page(*, has_provider: bool) -> str:
 
 def problem_page(error: AccordanceError, back: str) -> str:
     """Return what went wrong, and the way out."""
-    told = [
+    body = [
         parts.paragraph(error.text, class_="notice"),
         parts.paragraph(error.way_out) if error.way_out else None,
         parts.paragraph(parts.link(back, "Back"), ". ", tag("small", error.code)),
     ]
-    return _page("This did not work", told)
+    return _page("This did not work", body)
 
 
 # -- plans and tasks

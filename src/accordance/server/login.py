@@ -36,7 +36,7 @@ _LONGEST_NAME: Final = 100
 
 
 class NoLogin(AccordanceError):
-    """Nobody can log in here: no provider is configured."""
+    """Logging in is impossible here: no provider is configured."""
 
     code = "no-login"
     category = Category.NOT_FOUND

@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problems: the status of each code, and how it is shown.
 
-A category of errors has a status; a few codes have one of their own. `type` is the page
+A category of errors has a status; a few codes have a status of their own. `type` is the page
 of the code, which the server shows itself.
 """
 

@@ -32,7 +32,7 @@ class KeyWanted(Body):
 
 
 class Reason(Body):
-    """Why somebody acts."""
+    """Why a caller acts."""
 
     reason: Words | None = None
 

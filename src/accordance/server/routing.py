@@ -175,7 +175,7 @@ class _Fingerprint:
         return message
 
     async def read_all(self) -> None:
-        """Read what nobody has read."""
+        """Read the rest of the body."""
         while not self._is_read:
             await self.receive()
 

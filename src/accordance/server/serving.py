@@ -54,7 +54,7 @@ class ServeOptions:
     port: int | None = None
     insists: bool = False  # on listening for others without TLS
     runs: bool = False  # carries plans out in this process
-    has_token: bool = True  # prints a one-off token
+    has_token: bool = True  # prints a token for a single use
     log_format: LogFormat | None = None  # None: as the settings say
     opens: bool = False  # the dashboard in a browser, once it can answer
     mounts: tuple[Mount, ...] = field(default=())

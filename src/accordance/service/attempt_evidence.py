@@ -84,8 +84,10 @@ class Bundle:
         by_gate: dict[str, list[tuple[str, str]]] = {}
         for finding in findings:
             if isinstance(finding, dict):
-                told = (str(finding.get("code", "")), str(finding.get("message", "")))
-                by_gate.setdefault(str(finding.get("gate", "")), []).append(told)
+                gate = str(finding.get("gate", ""))
+                code = str(finding.get("code", ""))
+                message = str(finding.get("message", ""))
+                by_gate.setdefault(gate, []).append((code, message))
         return by_gate
 
     def never_run(self) -> dict[str, tuple[int, ...]]:

@@ -144,8 +144,8 @@ def attempt_patch(
 ) -> AttemptPatchView:
     """Return the change of an attempt, from its evidence or from kept work.
 
-    `since_start`: with the changes of the plan that it builds on, of which nobody can
-    say by the pins of this task whether they were allowed. Raises NoEvidence.
+    `since_start`: with the changes of the plan that it builds on, which the pins of
+    this task cannot judge. Raises NoEvidence.
     """
     with project.ledger.read() as tx:
         attempt = _attempt(tx, project.home, name, number)

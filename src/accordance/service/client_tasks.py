@@ -16,7 +16,7 @@ from accordance.domain.client_tasks import (
     ClientArtifact,
     ClientTask,
     Stage,
-    Standing,
+    StageFacts,
     Utterance,
     life_in,
     name_of,
@@ -174,7 +174,7 @@ class _Showing:
         questions = self._questions()
         open_questions = [asked for asked in questions if asked.answered_at is None]
         verdicts = self._verdicts()
-        stage = stage_of(self._standing(open_questions, verdicts))
+        stage = stage_of(self._stage_facts(open_questions, verdicts))
         return ClientTask(
             name=name_of(self.record.task_id, self.life),
             plan_id=self.record.plan_id,
@@ -211,9 +211,9 @@ class _Showing:
 
     # -- what follows from it
 
-    def _standing(
+    def _stage_facts(
         self, asked: list[QuestionRecord], verdicts: tuple[VerdictView, ...]
-    ) -> Standing:
+    ) -> StageFacts:
         waits_for_key = [question_view(each).waits_for_key for each in asked]
         progress = self.record.progress
         lease = self.record.lease
@@ -224,7 +224,7 @@ class _Showing:
                 self.plan.state, progress.state, is_archived=False
             )
             has_begun = self._has_plan_begun()
-        return Standing(
+        return StageFacts(
             state=progress.state,
             plan_state=plan_state,
             has_begun=has_begun,
@@ -395,7 +395,7 @@ def list_client_tasks(
     *,
     with_artifacts: bool = False,
 ) -> ClientTaskPage:
-    """Return a page of the tasks of a plan; without one, of all plans.
+    """Return a page of the tasks of a plan; without a plan, of all plans.
 
     Clients that may not read see the tasks they hold.
     """

@@ -1,4 +1,4 @@
-"""Files of a project for whoever is elsewhere: evidence, products, exports.
+"""Files of a project for people and programs elsewhere: evidence, products, exports.
 
 Nothing here takes a path from outside: files are named by their task and attempt, and
 those of a bundle by a name that its listing has.

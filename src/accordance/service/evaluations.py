@@ -168,7 +168,7 @@ class Evaluation:
     def _ended(
         self, pending: dict[Future[Trial | None], _Job], warn: Warn
     ) -> Iterator[Trial]:
-        """Yield trials as they end; one that could not be made is told in a line."""
+        """Yield trials as they end; a trial that could not be made is reported in a line."""
         for future in as_completed(pending):
             job = pending[future]
             try:

@@ -84,7 +84,7 @@ def _isolation() -> Iterator[HealthView]:
 
 
 def _repository(folder: Path | None) -> Iterator[HealthView]:
-    """Try the remote of the repository, where it has one."""
+    """Try the remote of the repository, where it has a remote."""
     try:
         home = find_home(folder)
         repository = repository_of(home)

@@ -61,7 +61,7 @@ def amended_text(
     file: PlanFile | None = None,
     edits: Mapping[str, TaskEdit] | None = None,
 ) -> AmendedText:
-    """Return the text of an amended plan: that of a file, or the old one edited.
+    """Return the text of an amended plan: that of a file, or the old text edited.
 
     Raises NotFound, and UnfitEdit for an edit that its task has no place for.
     """

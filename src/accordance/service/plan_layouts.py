@@ -193,7 +193,7 @@ def _arrows(
 def _alternatives(
     graph: PlanGraph, box_of: Mapping[str, int]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of alternatives of which more than one box is shown."""
+    """Return the groups of alternatives of which two or more boxes are shown."""
     groups = dict.fromkeys(graph[task].rivals for task in graph if graph[task].rivals)
     shown = [
         tuple(box_of[task] for task in group if task in box_of) for group in groups

@@ -157,7 +157,7 @@ def plan_document(project: Project, name: str | None) -> StoredPlan:
 
 
 def plan_verdicts(project: Project, name: str | None) -> VerdictListView:
-    """Return every verdict in a plan, the last one last."""
+    """Return every verdict in a plan, the newest last."""
     with project.ledger.read() as tx:
         return VerdictListView(items=verdicts_in(tx, find_plan(tx, name)))
 

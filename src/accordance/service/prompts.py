@@ -1,4 +1,4 @@
-"""What executors were told, rebuilt word for word from what is kept."""
+"""The prompts of executors, rebuilt word for word from what is kept."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def _let_go_on(
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One more process that works on a shared ledger."""
+    """Another process that works on a shared ledger."""
 
     name: str
     project: Project
@@ -320,5 +320,5 @@ class _Face:
         self.listener(view)
 
     def notice(self, text: str) -> None:
-        """Something that whoever watches should know."""
+        """Something that the people who watch should know."""
         self.warn(text)

@@ -161,7 +161,7 @@ def _of_message(message: MessageRecord) -> dict[str, _Cell]:
 
 
 def _gates(project: Project, message: MessageRecord) -> dict[str, _Cell]:
-    """Return what each gate found, as the judgement in the evidence says it."""
+    """Return the findings of each gate, as the judgement in the evidence says them."""
     bundle = bundle_of(project.home, message)
     findings = None if bundle is None else bundle.findings()
     if findings is None:

@@ -58,7 +58,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,49}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
-    """Where a client wants to be told of a task. Secrets are shown once only."""
+    """Where a client wants to hear of a task. Secrets are shown once only."""
 
     task: str
     url: str
@@ -168,7 +168,7 @@ def _make_room(
 
 
 def list_pushes(project: Project, identity: Identity, task: str) -> list[Push]:
-    """Return where a client is told of a task. Raises NotFound for the task."""
+    """Return where a client hears of a task. Raises NotFound for the task."""
     seen = seen_task(project, identity, task)
     return [_shown(each) for each in _of_client(project, identity, seen.name)]
 
@@ -218,7 +218,7 @@ def _shown(webhook: WebhookRecord) -> Push:
     return Push(task=push.task, url=webhook.url, name=push.name, scheme=push.scheme)
 
 
-# -- told
+# -- sending
 
 
 def collect(project: Project) -> int:

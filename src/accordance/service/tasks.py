@@ -81,7 +81,7 @@ class MessageRefused(Conflict):
 
 
 class Assigned(NamedTuple):
-    """A task that somebody has now, and all that they are told about it."""
+    """A task that a worker holds now, and all that the worker hears about it."""
 
     taken: Taken
     view: AssignmentView
@@ -154,7 +154,7 @@ def _fits(project: Project, request: WorkRequest) -> Fits:
 
 
 def _is_among(only: tuple[str, ...], task: TaskRecord) -> bool:
-    """Whether a task, or its plan, is among those that somebody is bound to."""
+    """Whether a task, or its plan, is among those that the caller is bound to."""
     return not only or task.task_id in only or task.plan_id in only
 
 
@@ -229,7 +229,7 @@ def submit(
 
     For a change, the clone that was lent is judged, after a patch, if there is any, was
     applied to it. Without a message, the submission in its evidence folder counts, or
-    accordance makes one from facts.
+    accordance makes the message from facts.
     """
     answer = outside.submit(
         project.ledger,

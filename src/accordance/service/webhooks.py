@@ -1,4 +1,4 @@
-"""Webhooks: who is told of questions, dead letters and finished plans, and the log of it."""
+"""Webhooks: who hears of questions, dead letters and finished plans, and the log of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from accordance.store.webhooks import (
     WebhooksInLedger,
 )
 from accordance.telemetry import tracing
-from accordance.telemetry.tracing import Place
+from accordance.telemetry.tracing import SpanPlace
 
 _SECRET_BYTES: Final = 32
 _MOST_SHOWN: Final = 200
@@ -110,10 +110,12 @@ def target_of(url: str, *, private: bool = False) -> Target:
 
 def _addresses(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise InvalidWebhook(f"the host {host[:100]!r} is not known") from None
-    return list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
+    hosts = [str(entry[4][0]) for entry in entries]
+    without_zones = [host.partition("%")[0] for host in hosts]
+    return list(dict.fromkeys(without_zones))
 
 
 # -- made and removed
@@ -124,7 +126,7 @@ def make_webhook(
 ) -> NewWebhookView:
     """Make a webhook for some kinds of notifications, or for all.
 
-    It is told what happens from now on. Raises InvalidWebhook, PrivateTarget.
+    It hears what happens from now on. Raises InvalidWebhook, PrivateTarget.
     """
     target_of(url, private=private)
     unknown = [kind for kind in kinds if kind not in list(NotificationKind)]
@@ -244,7 +246,7 @@ def take_due(project: Project, most: int) -> list[DueDelivery]:
     ]
 
 
-def place_of(project: Project, due: DueDelivery) -> Place | None:
+def place_of(project: Project, due: DueDelivery) -> SpanPlace | None:
     """Return the span that a notification belongs to: that of its task."""
     plan_id, task_id = _subject_of(due)
     if not tracing.is_on() or not plan_id:

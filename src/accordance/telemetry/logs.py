@@ -50,8 +50,8 @@ def without_secrets(text: str) -> str:
     return _SECRETS.sub(_hide, text)
 
 
-def _hide(found: re.Match[str]) -> str:
-    kept = found["head"] or found["name"] or ""
+def _hide(secret: re.Match[str]) -> str:
+    kept = secret["head"] or secret["name"] or ""
     return f"{kept}{_HIDDEN}"
 
 
@@ -73,8 +73,8 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             error = self.formatException(record.exc_info)
             content["error"] = without_secrets(error)
-        said = {name: value for name, value in content.items() if value is not None}
-        return json.dumps(said, ensure_ascii=False)
+        known = {name: value for name, value in content.items() if value is not None}
+        return json.dumps(known, ensure_ascii=False)
 
 
 class PlainLines(logging.Formatter):

@@ -1,8 +1,8 @@
 """Git over the network: fetching from a remote and pushing to it.
 
 Only here does git see the user's own settings and environment, for that is where
-credentials are: helpers, keys, proxies. Nothing of them reaches a clone. Git can ask
-nobody anything, and a remote that stays silent is given up.
+credentials are: helpers, keys, proxies. Nothing of them reaches a clone. Git asks
+no questions, and a remote that stays silent is given up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plans as pictures: drawn here, or laid out for whoever draws them."""
+"""Plans as pictures: drawn here, or laid out for clients that draw them."""
 
 from __future__ import annotations
 

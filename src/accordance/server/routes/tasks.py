@@ -84,5 +84,5 @@ def task_log(
 def task_prompt(
     request: Request, caller: Reader, task: str, attempt: Attempt = None
 ) -> Response:
-    """Show what the executor of a task was told, word for word."""
+    """Show the prompt that the executor of a task was given, word for word."""
     return shown(request, prompts.task_prompt(caller.project, task, attempt=attempt))

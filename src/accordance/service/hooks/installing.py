@@ -160,7 +160,7 @@ def _record_with(
     task: TaskRequest,
     changes: tuple[FileChange, ...],
 ) -> HookRecord:
-    """Return the record of all hooks, with this one."""
+    """Return the record of all hooks, with this hook."""
     kinds = () if record is None else record.kinds
     made = () if record is None else record.made
     new = tuple(

@@ -60,7 +60,7 @@ AnswerSource: TypeAlias = Callable[[GoldenCase], GivenAnswer]
 def load_golden(
     text: str | None, case_ids: Iterable[str], registry: AgentRegistry
 ) -> GoldenSet:
-    """Return a golden set, or the one that comes with accordance, or some of its cases.
+    """Return a golden set, or the set that comes with accordance, or some of its cases.
 
     Raises InvalidGolden.
     """

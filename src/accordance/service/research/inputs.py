@@ -59,7 +59,7 @@ def report_language(
 ) -> Language:
     """Return the language of a report.
 
-    That is the wanted one, or else the request's, or else that of the words that are
+    That is the wanted language, or else the request's, or else that of the words that are
     reported on.
     """
     if wanted is not None:

@@ -11,7 +11,7 @@ from accordance.work.amendment_checks import PreparedAmendment
 
 
 class FieldChangeView(View):
-    """A value that is another one now; null where there is none."""
+    """A value that has changed; null where there is none."""
 
     name: str
     before: Any

@@ -52,4 +52,4 @@ class View(BaseModel):
 class PageView(View):
     """A page of a list; its items are in a field of their own."""
 
-    next: str | None  # the cursor of the page behind it, if there is one
+    next: str | None  # the cursor of the page behind it, if there is a page

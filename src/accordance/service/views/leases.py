@@ -14,5 +14,5 @@ class LeaseView(View):
 
 
 def lease_view(lease: Lease | None) -> LeaseView | None:
-    """Show a lease, if there is one."""
+    """Show a lease, if a task has one."""
     return None if lease is None else LeaseView(holder=lease.holder, until=lease.until)

@@ -25,7 +25,7 @@ class ChoiceView(View):
 
 
 class QuestionView(View):
-    """A question, and its answer once there is one."""
+    """A question, and its answer as soon as it has been given."""
 
     question_id: str
     number: int | None  # None: it was asked before questions had numbers
