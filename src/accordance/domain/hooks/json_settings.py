@@ -55,9 +55,11 @@ def _without(settings: JsonObject, kind: HookKind) -> JsonObject:
     kept_groups = []
     for group in groups:
         entries = group.get("hooks", [])
-        kept = [
-            entry for entry in entries if not is_our_command(entry.get("command"), kind)
-        ]
+        kept = []
+        for entry in entries:
+            command = entry.get("command")
+            if not is_our_command(command, kind):
+                kept.append(entry)
         if kept == entries:
             kept_groups.append(group)
         elif kept:
@@ -97,14 +99,19 @@ def _check_shape(settings: JsonObject) -> None:
     if not isinstance(groups, list):
         raise HookSettingsUnreadable(f'"hooks.{_EVENT}" is not a list')
     for group in groups:
-        entries = group.get("hooks", []) if isinstance(group, Mapping) else None
-        is_list = isinstance(entries, list)
-        if not is_list or not all(
-            isinstance(entry, Mapping) for entry in entries or ()
-        ):
+        if not _is_group(group):
             raise HookSettingsUnreadable(
                 f'"hooks.{_EVENT}" holds something other than groups of hooks'
             )
+
+
+def _is_group(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    entries = value.get("hooks", [])
+    if not isinstance(entries, list):
+        return False
+    return all(isinstance(entry, Mapping) for entry in entries)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
