@@ -61,7 +61,7 @@ class _Attempt:
     @property
     def kind(self) -> str:
         """The kind of its runs."""
-        return "review" if self.task.checks else "action"
+        return _kind_of_runs(self.task)
 
     def evidence(self) -> Bundle:
         """Return its evidence. Raises NoEvidence."""
@@ -89,7 +89,14 @@ class _Attempt:
 
     def evidence_path(self) -> str | None:
         """Where its evidence lies in the project."""
-        return None if self.bundle is None else self._relative(self.bundle.folder)
+        bundle = self.bundle
+        if bundle is None:
+            return None
+        return self._relative(bundle.folder)
+
+
+def _kind_of_runs(task: TaskRecord) -> str:
+    return "review" if task.checks else "action"
 
 
 def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
@@ -105,20 +112,19 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
     if wanted > made:
         raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
 
-    messages = tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
-    judged = [message for message in messages if "bundle" in message.case]
-    if judged:
-        fetch_evidence(tx, home.root, judged[-1])
-    kind = "review" if task.checks else "action"
-    fetch_logs(tx, home, task.task_id, wanted, kind)
-    products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
-    return _Attempt(
-        home,
-        task,
-        wanted,
-        judged[-1] if judged else None,
-        products[-1] if products else None,
-    )
+    judged = None
+    for message in tx.find(MessageRecord, subject=task.task_id, attempt=wanted):
+        if "bundle" in message.case:
+            judged = message
+    if judged is not None:
+        fetch_evidence(tx, home.root, judged)
+    fetch_logs(tx, home, task.task_id, wanted, _kind_of_runs(task))
+
+    last_product = None
+    for product in tx.products(task.task_id):
+        if product.attempt == wanted:
+            last_product = product
+    return _Attempt(home, task, wanted, judged, last_product)
 
 
 def attempt_number(
@@ -151,13 +157,16 @@ def attempt_patch(
         attempt = _attempt(tx, project.home, name, number)
         start = _start_of_plan(tx, attempt.task.plan_id) if since_start else None
 
+    scope = None
     if since_start:
-        base, raw = start, _patch_since(attempt, start)
+        base = start
+        raw = _patch_since(attempt, start)
     else:
         base, raw = _patch_of(project, attempt)
+        bundle = attempt.bundle
+        if bundle is not None:
+            scope = bundle.scope()
 
-    bundle = None if since_start else attempt.bundle
-    scope = bundle.scope() if bundle else None
     text = raw[:LARGEST_PATCH].decode("utf-8", "replace")
     return AttemptPatchView(
         task_id=attempt.task.task_id,
@@ -193,7 +202,9 @@ def _kept_work(project: Project, attempt: _Attempt) -> tuple[str, bytes] | None:
         attempt=attempt.number,
     )
     kept = recall_work(KeptAnswers(project.ledger, run))
-    return None if kept is None else (kept.left.base, kept.left.patch)
+    if kept is None:
+        return None
+    return kept.left.base, kept.left.patch
 
 
 def _start_of_plan(tx: Transaction, plan_id: str) -> str | None:
@@ -207,7 +218,9 @@ def _start_of_plan(tx: Transaction, plan_id: str) -> str | None:
 
 def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
     """Return everything from the start of the plan up to an attempt's commit."""
-    commit = attempt.message.case.get("commit") if attempt.message else None
+    commit = None
+    if attempt.message is not None:
+        commit = attempt.message.case.get("commit")
     if commit is None or start is None:
         raise NoEvidence(
             f"{attempt.name} has no commit: its change was not accepted",
@@ -255,16 +268,23 @@ def _log_view(attempt: _Attempt, logs: tuple[Path, ...]) -> AttemptLogView:
     is_cut = False
     for log in logs:
         raw = read_tail_inside(log.parent, log.name, LARGEST_LOG) or b""
-        is_cut = is_cut or log.stat().st_size > LARGEST_LOG
-        parts.append(without_colours(raw.decode("utf-8", "replace")))
+        text = without_colours(raw.decode("utf-8", "replace"))
+        parts.append(_with_line_end(text))
+        if log.stat().st_size > LARGEST_LOG:
+            is_cut = True
+    last_file = logs[-1].relative_to(attempt.home.root)
     return AttemptLogView(
         task_id=attempt.task.task_id,
         attempt=attempt.number,
-        file=str(logs[-1].relative_to(attempt.home.root)),
+        file=str(last_file),
         about=", ".join(log.name for log in logs),
-        text="".join(part if part.endswith("\n") else f"{part}\n" for part in parts),
+        text="".join(parts),
         is_cut=is_cut,
     )
+
+
+def _with_line_end(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _test_log(attempt: _Attempt, test: str) -> AttemptLogView:
@@ -307,7 +327,7 @@ def _test_view(
         attempt=attempt.number,
         file=file,
         about=about,
-        text=text if text.endswith("\n") else f"{text}\n",
+        text=_with_line_end(text),
         is_cut=is_cut,
     )
 
