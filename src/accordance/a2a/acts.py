@@ -255,7 +255,10 @@ def _read_answer(host: Host, wish: Wish, question: str) -> PersonAnswer:
         for content in files
     )
     return PersonAnswer(
-        by=by, files=uploads, text=text or None, choose=wish.word("choose")
+        by=by,
+        files=uploads,
+        text=text or None,
+        choose=wish.word("choose"),
     )
 
 
@@ -277,7 +280,11 @@ def _bring_better_plan(host: Host, wish: Wish, view: ClientTask) -> ActOutcome:
 
 
 def _with_own(
-    host: Host, wish: Wish, seen: SeenTask, taken: Taken, skill: Skill
+    host: Host,
+    wish: Wish,
+    seen: SeenTask,
+    taken: Taken,
+    skill: Skill,
 ) -> ActOutcome:
     _must_not_be_bound_elsewhere(host, seen)
     holder = host.identity.name
@@ -289,14 +296,21 @@ def _with_own(
             return _answered(seen, asked)
         case Skill.EXTEND:
             lease = tasks.extend(
-                host.project, task_id, attempt=taken.attempt, holder=holder
+                host.project,
+                task_id,
+                attempt=taken.attempt,
+                holder=holder,
             )
             return ActOutcome(
                 text=f"The task is yours until {lease.until}.", task=seen.name
             )
         case Skill.RELEASE:
             tasks.release(
-                host.project, task_id, by=holder, attempt=taken.attempt, holder=holder
+                host.project,
+                task_id,
+                by=holder,
+                attempt=taken.attempt,
+                holder=holder,
             )
             return ActOutcome(text="The task was given back.", task=seen.name)
     return _hand_in(host, wish, seen, taken)
@@ -336,4 +350,8 @@ def _answered(seen: SeenTask, answer: AnswerView) -> ActOutcome:
     if answer.outcome:
         words.append(f"The verdict: {answer.outcome}.")
     words += answer.messages[:3]
-    return ActOutcome(text=" ".join(words), data=answer.to_json(), task=seen.name)
+    return ActOutcome(
+        text=" ".join(words),
+        data=answer.to_json(),
+        task=seen.name,
+    )

@@ -91,7 +91,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_message_send(
-        self, params: SendMessageRequest, context: ServerCallContext
+        self,
+        params: SendMessageRequest,
+        context: ServerCallContext,
     ) -> Task | Message:
         """Do what a message asks for, and wait until its task rests."""
         host = host_of(context)
@@ -106,7 +108,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_message_send_stream(
-        self, params: SendMessageRequest, context: ServerCallContext
+        self,
+        params: SendMessageRequest,
+        context: ServerCallContext,
     ) -> AsyncGenerator[Event]:
         """Do what a message asks for, and tell how its task goes until it rests.
 
@@ -128,7 +132,9 @@ class Agent(RequestHandler):
                     return
 
     async def _carried_out(
-        self, host: Host, params: SendMessageRequest
+        self,
+        host: Host,
+        params: SendMessageRequest,
     ) -> tuple[Wish, ActOutcome]:
         wish = wish_of(params)
         push = pushes.wanted_with(params)
@@ -157,7 +163,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_get_task(
-        self, params: GetTaskRequest, context: ServerCallContext
+        self,
+        params: GetTaskRequest,
+        context: ServerCallContext,
     ) -> Task | None:
         """Show a task."""
         host = host_of(context)
@@ -166,7 +174,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_list_tasks(
-        self, params: ListTasksRequest, context: ServerCallContext
+        self,
+        params: ListTasksRequest,
+        context: ServerCallContext,
     ) -> ListTasksResponse:
         """List the tasks of a context; without a context, a task for each plan."""
         host = host_of(context)
@@ -189,7 +199,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_cancel_task(
-        self, params: CancelTaskRequest, context: ServerCallContext
+        self,
+        params: CancelTaskRequest,
+        context: ServerCallContext,
     ) -> Task | None:
         """Cancel a task; the root of a plan cancels the plan."""
         host = host_of(context)
@@ -199,7 +211,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_subscribe_to_task(
-        self, params: SubscribeToTaskRequest, context: ServerCallContext
+        self,
+        params: SubscribeToTaskRequest,
+        context: ServerCallContext,
     ) -> AsyncGenerator[Event]:
         """Tell how a task goes until its end."""
         host = host_of(context)
@@ -219,7 +233,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_create_task_push_notification_config(
-        self, params: TaskPushNotificationConfig, context: ServerCallContext
+        self,
+        params: TaskPushNotificationConfig,
+        context: ServerCallContext,
     ) -> TaskPushNotificationConfig:
         """Tell a client of a task from now on."""
         made = await _acting(pushes.make, host_of(context), pushes.read(params))
@@ -227,7 +243,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_get_task_push_notification_config(
-        self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
+        self,
+        params: GetTaskPushNotificationConfigRequest,
+        context: ServerCallContext,
     ) -> TaskPushNotificationConfig:
         """Show where a client hears of a task."""
         host = host_of(context)
@@ -236,7 +254,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_list_task_push_notification_configs(
-        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+        self,
+        params: ListTaskPushNotificationConfigsRequest,
+        context: ServerCallContext,
     ) -> ListTaskPushNotificationConfigsResponse:
         """List where a client hears of a task."""
         listed = await _acting(pushes.list_all, host_of(context), params.task_id)
@@ -255,7 +275,9 @@ class Agent(RequestHandler):
     # -- the card
 
     async def on_get_extended_agent_card(
-        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
+        self,
+        params: GetExtendedAgentCardRequest,
+        context: ServerCallContext,
     ) -> AgentCard:
         """Show what the caller's key allows."""
         del params
@@ -283,7 +305,11 @@ def _with_outcome(view: ClientTask, outcome: ActOutcome) -> ClientTask:
     """Return a task with what its message came to in its status."""
     if not outcome.text or outcome.goes_on:
         return view
-    status = Utterance(text=outcome.text, is_ours=True, data=outcome.data)
+    status = Utterance(
+        text=outcome.text,
+        is_ours=True,
+        data=outcome.data,
+    )
     artifacts = view.artifacts
     if outcome.artifact is not None:
         artifacts = (outcome.artifact, *artifacts)
@@ -313,7 +339,9 @@ def _fits(view: ClientTask, params: ListTasksRequest) -> bool:
 
 
 def _listed(
-    page: ClientTaskPage, views: list[ClientTask], params: ListTasksRequest
+    page: ClientTaskPage,
+    views: list[ClientTask],
+    params: ListTasksRequest,
 ) -> ListTasksResponse:
     history = _history(params)
     shown = [

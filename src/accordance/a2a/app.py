@@ -108,6 +108,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         if is_read:
             return await receive()
         is_read = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return {
+            "type": "http.request",
+            "body": body,
+            "more_body": False,
+        }
 
     return again

@@ -56,7 +56,9 @@ def _label(message: MessageRecord) -> str:
 
 
 def _wrong_heads(
-    tx: Transaction, plan: PlanRecord, rebases: list[MessageRecord]
+    tx: Transaction,
+    plan: PlanRecord,
+    rebases: list[MessageRecord],
 ) -> Iterator[str]:
     """The changes and new bases that were put on something else than the head."""
     messages = [*landed_changes(tx, plan.plan_id), *rebases]

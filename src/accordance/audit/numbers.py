@@ -37,7 +37,9 @@ def verify_number(entry: ChainEntry, findings: AuditFindings) -> None:
 
 
 def verify_numbers(
-    tx: Transaction, chains: Iterable[AuditFindings], own: AuditFindings
+    tx: Transaction,
+    chains: Iterable[AuditFindings],
+    own: AuditFindings,
 ) -> None:
     """Hold the numbers of all chains together against each other and the counter."""
     times: Counter[int] = Counter()
@@ -73,7 +75,9 @@ def _verify_counter(tx: Transaction, last: int, own: AuditFindings) -> None:
 
 
 def _verify_question_counter(
-    tx: Transaction, counted: object, own: AuditFindings
+    tx: Transaction,
+    counted: object,
+    own: AuditFindings,
 ) -> None:
     """The counter is not behind any question, so that no number comes twice."""
     if not isinstance(counted, int):

@@ -100,7 +100,10 @@ class Workshop:
     """What this machine has of a repository that lives on a remote."""
 
     def commission(
-        self, tx: Transaction, task: TaskRecord, change: bytes
+        self,
+        tx: Transaction,
+        task: TaskRecord,
+        change: bytes,
     ) -> Commission:
         """Return what an attempt takes from the ledger.
 
@@ -137,7 +140,11 @@ class Workshop:
         )
 
     def carry_out(
-        self, job: Commission, choice: Choice, do: Do, memory: Memory | None = None
+        self,
+        job: Commission,
+        choice: Choice,
+        do: Do,
+        memory: Memory | None = None,
     ) -> RunOutcome:
         """Make the attempt, judge it, and write its commit.
 
@@ -172,7 +179,10 @@ class Workshop:
         return self.source.branch(plan_id, replaced)
 
     def publish(
-        self, plan_id: str, head: str, replaced: tuple[str, ...] = ()
+        self,
+        plan_id: str,
+        head: str,
+        replaced: tuple[str, ...] = (),
     ) -> str | None:
         """Move the plan's branch to its last commit; return why not, if it cannot."""
         branch = self.branch(plan_id, replaced)
@@ -245,7 +255,12 @@ class CodingAttempt:
                 # the work was done, and paid for
                 text = f"the change could not be judged: {error}"
                 fault = Fault.CRASHED
-                return replace(work.produced, raw=None, fault=fault, text=text)
+                return replace(
+                    work.produced,
+                    raw=None,
+                    fault=fault,
+                    text=text,
+                )
         finally:
             if place.exists():
                 discard(place)
@@ -331,7 +346,13 @@ class CodingAttempt:
             options = replace(options, claim=claim)
             message = None
         raw, change = judge.conclude(work.tree, work.draft, message, options)
-        return replace(produced, raw=raw, fault=None, text="", judged=change.to_json())
+        return replace(
+            produced,
+            raw=raw,
+            fault=None,
+            text="",
+            judged=change.to_json(),
+        )
 
     def _ended_in_prose(self, work: FinishedWork, message: bytes) -> bool:
         """Whether an agent did its work and ended in words, as most programs do.

@@ -35,7 +35,10 @@ class KeptWork:
 
 
 def keep_work(
-    memory: Memory, tree: AttemptTree, produced: RunOutcome, carry: tuple[str, ...]
+    memory: Memory,
+    tree: AttemptTree,
+    produced: RunOutcome,
+    carry: tuple[str, ...],
 ) -> None:
     """Keep the work of a run, if a patch can express all of it."""
     left = leftovers_in(tree.workspace, tree.before, carry, tree.after)

@@ -80,7 +80,11 @@ def is_landing(ledger: Ledger, taken: Taken) -> bool:
 def settle_landing(ledger: Ledger, home: Home, taken: Taken) -> Receipt:
     """Apply a good change to the plan's new head, and let the verdict take effect."""
     task_id, attempt = taken.task.task_id, taken.attempt
-    run = JudgedRun(plan_id=taken.task.plan_id, task_id=task_id, attempt=attempt)
+    run = JudgedRun(
+        plan_id=taken.task.plan_id,
+        task_id=task_id,
+        attempt=attempt,
+    )
     produced = _rebased(ledger, home, taken)
     produced = with_kept_evidence(ledger, home.root, run, produced)
     with ledger.write() as tx:

@@ -39,7 +39,9 @@ from accordance.workspace.evidence import evidence_folder
 
 
 def assignment_with_clone(
-    ledger: Ledger, home: Home, taken: Taken
+    ledger: Ledger,
+    home: Home,
+    taken: Taken,
 ) -> dict[str, Any] | None:
     """Return the assignment of a worker; a change comes with its clone.
 

@@ -49,7 +49,9 @@ class HandedOut:
 
 
 def hand_out(
-    ledger: Ledger, home: Home, take: Callable[[], Taken | NoTaskReason]
+    ledger: Ledger,
+    home: Home,
+    take: Callable[[], Taken | NoTaskReason],
 ) -> HandedOut | NoTaskReason:
     """Take up the next task that can be begun, with its assignment.
 
@@ -105,7 +107,12 @@ def submit(
             f"task {named} changes no repository, so it takes a message: hand that in"
         )
     return submit_message(
-        ledger, home, raw, task_id=named, attempt=attempt, holder=holder
+        ledger,
+        home,
+        raw,
+        task_id=named,
+        attempt=attempt,
+        holder=holder,
     )
 
 
@@ -152,7 +159,13 @@ def release(
     """Put a task down again, and throw away the clone lent for it. Raises Conflict."""
     with ledger.read() as tx:
         loan = loan_under_way(tx, tx.task(task_id))
-    task = put_down(ledger, task_id, by=by, attempt=attempt, holder=holder)
+    task = put_down(
+        ledger,
+        task_id,
+        by=by,
+        attempt=attempt,
+        holder=holder,
+    )
     if loan is not None:
         discard(loan.place(home))
     return task

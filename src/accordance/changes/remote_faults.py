@@ -37,7 +37,13 @@ def outcome_of_remote(
     else:
         fault, lacks = Fault.REMOTE_AWAY, error.lacks
     produced = produced or RunOutcome(fault=fault)
-    return replace(produced, raw=None, fault=fault, text=str(error), lacks=lacks)
+    return replace(
+        produced,
+        raw=None,
+        fault=fault,
+        text=str(error),
+        lacks=lacks,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,10 @@ from accordance.cli.writing import write_output
 @ledger_options
 @json_option
 def command(
-    where: Where, output: Path | None, private: Path | None, as_json: bool
+    where: Where,
+    output: Path | None,
+    private: Path | None,
+    as_json: bool,
 ) -> int:
     """Record the number of events of every plan, the last hash, and a hash of it all.
 

@@ -109,7 +109,10 @@ def answer_question(
 
 
 def answer_all(
-    project: Project, written: WrittenAnswer, many: Many, as_json: bool
+    project: Project,
+    written: WrittenAnswer,
+    many: Many,
+    as_json: bool,
 ) -> int:
     """Answer every open question that fits."""
     from accordance.service import inbox

@@ -101,14 +101,22 @@ def _summary(contract: Contract[Any]) -> dict[str, object]:
 
 def _details(contract: Contract[Any]) -> dict[str, object]:
     fields = [
-        {"path": field.path, "required": field.required, "expected": field.expected}
+        {
+            "path": field.path,
+            "required": field.required,
+            "expected": field.expected,
+        }
         for field in fields_of(contract)
     ]
     rules = [
         {"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules
     ]
     aliases = [
-        {"path": path, "canonical": word, "aliases": list(names)}
+        {
+            "path": path,
+            "canonical": word,
+            "aliases": list(names),
+        }
         for path, word, names in alias_rows(contract)
     ]
     return {

@@ -23,7 +23,9 @@ filter_option = click.option(
     help="Only what fits, as in `state:failed -tag:docs text`; see docs/filters.md.",
 )
 cursor_option = click.option(
-    "--cursor", metavar="TOKEN", help="Go on behind an earlier page: its `next`."
+    "--cursor",
+    metavar="TOKEN",
+    help="Go on behind an earlier page: its `next`.",
 )
 
 
@@ -32,7 +34,11 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_query(
-        *, wanted: str, limit: int, cursor: str | None, **options: Any
+        *,
+        wanted: str,
+        limit: int,
+        cursor: str | None,
+        **options: Any,
     ) -> int:
         from accordance.service.listing import ListQuery
 

@@ -149,7 +149,9 @@ class CommandGroup(click.Group):
         return command
 
     def resolve_command(
-        self, ctx: click.Context, args: list[str]
+        self,
+        ctx: click.Context,
+        args: list[str],
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS:
             raise click.UsageError(str(_UnknownCommand(args[0], COMMANDS)), ctx)

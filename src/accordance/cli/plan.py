@@ -206,7 +206,11 @@ def export(
 
     with opened(where) as project:
         view = plans.export(
-            project, plan, to, candidates=include_candidates, dry_run=dry_run
+            project,
+            plan,
+            to,
+            candidates=include_candidates,
+            dry_run=dry_run,
         )
 
     if as_json:

@@ -38,7 +38,10 @@ _UNBOUNDED = "unbounded"
 @ledger_options
 @json_option
 def lint(
-    where: Where, source: str | None, stated: PlanFormat | None, as_json: bool
+    where: Where,
+    source: str | None,
+    stated: PlanFormat | None,
+    as_json: bool,
 ) -> int:
     """Say what will go wrong with a plan, and what it costs at most, before it runs.
 

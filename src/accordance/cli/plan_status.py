@@ -73,7 +73,12 @@ def table_of(status: PlanStatusView) -> RenderableType:
     state = f"{status.state}, root {status.root}, {done} of {active} done"
     head = Text.assemble((shown(status.title), "bold"), f"  {state}")
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        show_header=False,
+    )
     for task in status.moving:
         table.add_row(*_row(task))
 

@@ -38,7 +38,10 @@ from accordance.service.research.agents import (
 @language_option
 @json_option
 def agents(
-    name: str | None, agents_file: str | None, language: Language | None, as_json: bool
+    name: str | None,
+    agents_file: str | None,
+    language: Language | None,
+    as_json: bool,
 ) -> None:
     """List the agents, or show the agent called NAME."""
     listed = list_agents(agents_of(agents_file), name)
@@ -110,7 +113,10 @@ def lint(file: str | None, as_json: bool) -> int:
 @language_option
 @json_option
 def route(
-    request_file: str, agents_file: str | None, language: Language | None, as_json: bool
+    request_file: str,
+    agents_file: str | None,
+    language: Language | None,
+    as_json: bool,
 ) -> int:
     """Propose agents for a request, the best first, with reasons.
 

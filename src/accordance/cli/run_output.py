@@ -138,7 +138,11 @@ def _refreshed(live: Live, pace: _PaceWatch) -> Iterator[None]:
         while not is_over.wait(_REFRESH_SECONDS):
             show()
 
-    thread = threading.Thread(target=refresh, name="table", daemon=True)
+    thread = threading.Thread(
+        target=refresh,
+        name="table",
+        daemon=True,
+    )
     thread.start()
     try:
         yield

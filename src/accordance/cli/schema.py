@@ -11,7 +11,9 @@ from accordance.contracts.schemas import DIALECTS, export_schema
 
 
 def complete_contract(
-    _ctx: click.Context, _param: click.Parameter, incomplete: str
+    _ctx: click.Context,
+    _param: click.Parameter,
+    incomplete: str,
 ) -> list[str]:
     """The names of contracts, for the completion of a shell."""
     names = [name for contract in registry for name in contract.names]

@@ -44,7 +44,11 @@ def command() -> None:
 for module, names in {
     "prompts": {"prompt": "prompt"},
     "task_messages": {"submit": "submit", "review": "review"},
-    "task_files": {"diff": "diff", "log": "log", "open": "open_"},
+    "task_files": {
+        "diff": "diff",
+        "log": "log",
+        "open": "open_",
+    },
 }.items():
     command.defer(f"accordance.cli.{module}", names)
 
@@ -206,7 +210,11 @@ def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> 
 @ledger_options
 @json_option
 def retry(
-    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+    task: str | None,
+    many: Many,
+    by: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Retry a failed or blocked task; its attempts are counted from 1 again.
 
@@ -222,7 +230,10 @@ def retry(
             return act_on(
                 preview,
                 lambda: bulk.retry_all(
-                    project, preview, by=decider, reason=many.reason
+                    project,
+                    preview,
+                    by=decider,
+                    reason=many.reason,
                 ),
                 verb="retry",
                 many=many,

@@ -31,11 +31,17 @@ if TYPE_CHECKING:
 
 _FOLLOW_SECONDS: Final = 0.5
 _READ_AT_ONCE: Final = 1 << 16
-_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
+_COLOURS: Final = {
+    "+": "green",
+    "-": "red",
+    "@": "cyan",
+}
 _HEADS: Final = ("diff ", "index ", "--- ", "+++ ", "new file ", "deleted file ")
 
 _attempt_option = click.option(
-    "--attempt", type=click.IntRange(1), help="The attempt.  [default: the last]"
+    "--attempt",
+    type=click.IntRange(1),
+    help="The attempt.  [default: the last]",
 )
 
 
@@ -53,7 +59,11 @@ _attempt_option = click.option(
 @ledger_options
 @json_option
 def diff(
-    task: str, attempt: int | None, since_start: bool, where: Where, as_json: bool
+    task: str,
+    attempt: int | None,
+    since_start: bool,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Show what an attempt changed, from its evidence.
 
@@ -193,7 +203,11 @@ def _grown(file: Path, place: int) -> _Grown:
 @ledger_options
 @json_option
 def open_(
-    task: str, attempt: int | None, only_print: bool, where: Where, as_json: bool
+    task: str,
+    attempt: int | None,
+    only_print: bool,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Open the evidence of an attempt, or its product.
 

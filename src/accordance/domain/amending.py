@@ -99,7 +99,11 @@ def _has_begun(progress: NodeProgress) -> bool:
 
 
 def _changing(
-    before: PlanNode, after: PlanNode, progress: NodeProgress, *, is_changed: bool
+    before: PlanNode,
+    after: PlanNode,
+    progress: NodeProgress,
+    *,
+    is_changed: bool,
 ) -> Iterator[AmendmentRefusal]:
     """What is done, in review or given up stays what it is."""
     task = after.task_id
@@ -155,7 +159,9 @@ def _kind(node: PlanNode) -> str:
 
 
 def _moving(
-    before: PlanNode, after: PlanNode, amendment: Amendment
+    before: PlanNode,
+    after: PlanNode,
+    amendment: Amendment,
 ) -> Iterator[AmendmentRefusal]:
     """A task moves to another goal or product only where all of them are in use."""
     is_with_same_goals = set(before.parents) == set(after.parents)
@@ -175,7 +181,9 @@ def _moving(
 
 
 def _choosing(
-    before: PlanNode, after: PlanNode, amendment: Amendment
+    before: PlanNode,
+    after: PlanNode,
+    amendment: Amendment,
 ) -> Iterator[AmendmentRefusal]:
     """Alternatives stay alternatives of each other, in their order; new ones may join.
 

@@ -86,7 +86,11 @@ def _changed_lines(old: str, new: str) -> Iterator[int]:
     """The numbers of the lines that only the new version has."""
     old_lines = old.splitlines()
     new_lines = new.splitlines()
-    matcher = SequenceMatcher(a=old_lines, b=new_lines, autojunk=False)
+    matcher = SequenceMatcher(
+        a=old_lines,
+        b=new_lines,
+        autojunk=False,
+    )
     for kind, _, _, first, end in matcher.get_opcodes():
         if kind in ("insert", "replace"):
             yield from range(first + 1, end + 1)

@@ -28,7 +28,9 @@ _MOST_TEXT: Final = 4000  # characters kept of why a test failed
 
 
 def _report(
-    runner: str, results: Iterable[TestResult], incomplete: str = ""
+    runner: str,
+    results: Iterable[TestResult],
+    incomplete: str = "",
 ) -> TestReport:
     """A report in which each test counts once, by its worst outcome."""
     known: dict[str, TestResult] = {}
@@ -39,7 +41,10 @@ def _report(
     if not known and not incomplete:
         incomplete = "no test was run"
     return TestReport(
-        runner, tuple(known.values()), incomplete=incomplete, written_by_run=True
+        runner,
+        tuple(known.values()),
+        incomplete=incomplete,
+        written_by_run=True,
     )
 
 

@@ -267,7 +267,10 @@ def next_state(state: State, event: Event) -> State:
 
 
 def advance(
-    standing: TaskStanding, event: Event, *, waiting: Waiting | None = None
+    standing: TaskStanding,
+    event: Event,
+    *,
+    waiting: Waiting | None = None,
 ) -> TaskStanding:
     """Return the standing after an event: state, reason to wait, counters.
 
@@ -287,7 +290,10 @@ def advance(
         forgiven = forgiven.plus(**_FORGIVEN_AT_ONCE[event])
 
     return TaskStanding(
-        state=state, waiting=reason, counters=counters, forgiven=forgiven
+        state=state,
+        waiting=reason,
+        counters=counters,
+        forgiven=forgiven,
     )
 
 

@@ -101,7 +101,9 @@ class PlacedMutant(NamedTuple):
 
 
 def chosen_mutants(
-    candidates: Iterable[PlacedMutant], most: int, seed: str
+    candidates: Iterable[PlacedMutant],
+    most: int,
+    seed: str,
 ) -> tuple[PlacedMutant, ...]:
     """Return some of the mutants: the same for the same seed, spread over the lines."""
     drawn = sorted(candidates, key=lambda placed: _lot(placed, seed))

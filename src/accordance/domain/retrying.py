@@ -63,7 +63,9 @@ class RetryPlan:
 
 
 def retry_plan(
-    verdict: Verdict, attempt: int, failing: Sequence[FailingTest] = ()
+    verdict: Verdict,
+    attempt: int,
+    failing: Sequence[FailingTest] = (),
 ) -> RetryPlan | None:
     """Return the attempt that follows a verdict; None where no agent moves next."""
     if verdict.step is None:

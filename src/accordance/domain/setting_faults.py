@@ -34,7 +34,10 @@ _TYPE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def first_fault(
-    error: ValidationError, model: type[BaseModel], tables: object, table: str = ""
+    error: ValidationError,
+    model: type[BaseModel],
+    tables: object,
+    table: str = "",
 ) -> str:
     """Describe the first fault in a line.
 
@@ -56,7 +59,10 @@ def first_fault(
 
 
 def _describe(
-    fault: ErrorDetails, spot: _Spot, tables: object, above: tuple[str, ...]
+    fault: ErrorDetails,
+    spot: _Spot,
+    tables: object,
+    above: tuple[str, ...],
 ) -> str:
     kind = fault["type"]
     path = (*above, *spot.path)
@@ -220,7 +226,10 @@ def _members(schema: Schema) -> list[Schema]:
 
 
 def _unknown_key(
-    path: tuple[PathStep, ...], key: str, schema: Schema, tables: object
+    path: tuple[PathStep, ...],
+    key: str,
+    schema: Schema,
+    tables: object,
 ) -> str:
     known = schema.get("properties") or schema["propertyNames"]["enum"]
     near = did_you_mean(key, known)

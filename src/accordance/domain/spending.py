@@ -114,7 +114,10 @@ def estimate(prompt: str, answer: str) -> Spending:
 def estimate_from_bytes(read: int, written: int) -> Spending:
     """Return what a call probably cost, by the bytes of question and answer."""
     return Spending(
-        read=_tokens(read), written=_tokens(written), calls=1, estimated=True
+        read=_tokens(read),
+        written=_tokens(written),
+        calls=1,
+        estimated=True,
     )
 
 

@@ -127,7 +127,9 @@ def _outside_of_functions(statement: ast.stmt) -> Sequence[ast.AST]:
 
 
 def _counts_with_helpers(
-    name: str, function: _Function, functions: Mapping[str, _Function]
+    name: str,
+    function: _Function,
+    functions: Mapping[str, _Function],
 ) -> Counter[str]:
     """What a test counts, together with the functions of its file that it calls."""
     called = {name: function}

@@ -208,7 +208,9 @@ def _as_the_settings_say(
 
 
 def _python_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     if "uv.lock" in files and surroundings.has_uv:
         return PreparationStep(
@@ -319,7 +321,9 @@ class _Project:
 
 
 def _requirements_of(
-    groups: Mapping[str, Any], name: str, above: tuple[str, ...]
+    groups: Mapping[str, Any],
+    name: str,
+    above: tuple[str, ...],
 ) -> list[str]:
     """Return the requirements of a dependency group, with those it includes."""
     requirements = []
@@ -343,7 +347,9 @@ def _names_pytest(text: str) -> bool:
 
 
 def _node_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "package-lock.json" not in files:
@@ -359,7 +365,9 @@ def _node_step(
 
 
 def _rust_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "Cargo.lock" not in files:
@@ -375,7 +383,9 @@ def _rust_step(
 
 
 def _go_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "go.mod" not in files:
@@ -422,7 +432,9 @@ _NOT_IN_NAMES: Final = re.compile(r"[-_.]+")
 
 
 def copies_of_project(
-    project: str, tree: str, installed: Mapping[str, Mapping[str, Any]]
+    project: str,
+    tree: str,
+    installed: Mapping[str, Mapping[str, Any]],
 ) -> tuple[str, ...]:
     """Return the installed packages by which tests would import a copy of the project.
 

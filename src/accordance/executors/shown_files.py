@@ -86,7 +86,10 @@ def _readable_paths(change: Mapping[str, Any], paths: Collection[str]) -> set[st
 
 
 def _contents(
-    work: Path, paths: Iterable[str], what: str, weight: int
+    work: Path,
+    paths: Iterable[str],
+    what: str,
+    weight: int,
 ) -> Iterator[Piece]:
     """Yield the texts among the files.
 

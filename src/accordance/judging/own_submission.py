@@ -126,7 +126,9 @@ def _is_missing(fact: ArtifactFact) -> bool:
 
 
 def _merged(
-    left: EvidenceFacts, made: EvidenceFacts, missing: Sequence[ArtifactName]
+    left: EvidenceFacts,
+    made: EvidenceFacts,
+    missing: Sequence[ArtifactName],
 ) -> EvidenceFacts:
     """Return the agent's evidence with what was made in place of what is missing."""
     ours = {fact.name: replace(fact, ours=True) for fact in made.artifacts}
@@ -186,7 +188,9 @@ def _examined(
 
 
 def _submission(
-    task: TaskInput, facts: AttemptFacts, request: EvidenceRequest
+    task: TaskInput,
+    facts: AttemptFacts,
+    request: EvidenceRequest,
 ) -> JsonObject:
     """Return a submission of nothing but facts."""
     failed = failed_runs(task, facts)
@@ -254,7 +258,10 @@ def _claimed(claim: Claim, facts: AttemptFacts) -> JsonObject:
 
 
 def _selftest_log(
-    task: TaskInput, facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
+    task: TaskInput,
+    facts: AttemptFacts,
+    tests: Sequence[str],
+    logs: Sequence[Path],
 ) -> bytes:
     """Return the output of every test, as an agent would have logged it."""
     untested = facts.isolation_missing or facts.environment_broken

@@ -14,7 +14,10 @@ Json = dict[str, Any]
 
 
 def task_json(
-    task: ClientTask, *, history: int | None = None, with_artifacts: bool = True
+    task: ClientTask,
+    *,
+    history: int | None = None,
+    with_artifacts: bool = True,
 ) -> Json:
     """Return a task. `history` is how many messages are wanted at most; None: all."""
     content: Json = {

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 
 def spending_text(
-    *, tokens: int, calls: int, cost: float | None, is_estimated: bool
+    *,
+    tokens: int,
+    calls: int,
+    cost: float | None,
+    is_estimated: bool,
 ) -> str:
     """Return tokens and calls in words, with the cost where the price is known."""
     about = "about " if is_estimated else ""

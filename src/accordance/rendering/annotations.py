@@ -45,7 +45,11 @@ def sarif_document(
 
     Notifications say why the tool could not do its work.
     """
-    driver = {"name": "accordance", "version": __version__, "rules": rules}
+    driver = {
+        "name": "accordance",
+        "version": __version__,
+        "rules": rules,
+    }
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "results": results,
@@ -57,4 +61,10 @@ def sarif_document(
             "toolExecutionNotifications": notifications,
         }
         run["invocations"] = [invocation]
-    return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+    return as_json_text(
+        {
+            "$schema": _SCHEMA,
+            "version": "2.1.0",
+            "runs": [run],
+        }
+    )

@@ -99,10 +99,18 @@ def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
 # -- Mermaid and DOT
 
 _MERMAID_SHAPES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {"GOAL": ("([", "])"), "ACTION": ("[", "]"), "CHECK": ("{{", "}}")}
+    {
+        "GOAL": ("([", "])"),
+        "ACTION": ("[", "]"),
+        "CHECK": ("{{", "}}"),
+    }
 )
 _DOT_SHAPES: Final[Mapping[str, str]] = MappingProxyType(
-    {"GOAL": "ellipse", "ACTION": "box", "CHECK": "hexagon"}
+    {
+        "GOAL": "ellipse",
+        "ACTION": "box",
+        "CHECK": "hexagon",
+    }
 )
 
 
@@ -139,7 +147,9 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
 
 
 def _arrows(
-    graph: PlanGraph, to_part: str, to_dependent: str
+    graph: PlanGraph,
+    to_part: str,
+    to_dependent: str,
 ) -> Iterator[tuple[str, str, str]]:
     """Yield every edge with the way it is drawn."""
     for task in graph:
@@ -179,7 +189,12 @@ def _dot_text(text: str) -> str:
 
 FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = (
     MappingProxyType(
-        {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
+        {
+            "text": draw_text,
+            "mermaid": draw_mermaid,
+            "dot": draw_dot,
+            "svg": draw_svg,
+        }
     )
 )
 """Every form a plan can be drawn in."""

@@ -51,7 +51,10 @@ class Reader:
     """A client that follows events: what it has not been sent yet."""
 
     def __init__(
-        self, sieve: EventSieve, most: int, loop: asyncio.AbstractEventLoop
+        self,
+        sieve: EventSieve,
+        most: int,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.sieve = sieve
         self.is_too_slow = False
@@ -152,7 +155,11 @@ class Feed:
             self._live = LiveReader(self.project)
         if self._thread is None:
             name = "accordance events"
-            self._thread = threading.Thread(target=self._wait, name=name, daemon=True)
+            self._thread = threading.Thread(
+                target=self._wait,
+                name=name,
+                daemon=True,
+            )
             self._thread.start()
         return self._live
 

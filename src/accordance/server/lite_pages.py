@@ -65,7 +65,11 @@ def _next(path: str, cursor: str | None) -> Markup | None:
 def login_page(*, has_provider: bool) -> str:
     """Return the form that a session begins with."""
     control = tag(
-        "input", type="password", name="key", required=True, autocomplete="off"
+        "input",
+        type="password",
+        name="key",
+        required=True,
+        autocomplete="off",
     )
     form = tag(
         "form",
@@ -225,7 +229,12 @@ def _answer_form(asked: AskedView, form: QuestionFormView, wanted: LitePage) -> 
     address = f"/lite/inbox/{quote(asked.question_id, safe='')}"
     fields = [*_file_fields(form), *_choice_fields(form)]
     words = ", ".join(choice.answer for choice in form.choices)
-    control = tag("textarea", name="line", rows="4", maxlength=_LONGEST_ANSWER)
+    control = tag(
+        "textarea",
+        name="line",
+        rows="4",
+        maxlength=_LONGEST_ANSWER,
+    )
     fields.append(parts.field("Answer", control, f"A word ({words}), or a text."))
     send = parts.button("Answer")
     return parts.form(address, wanted.csrf, *fields, send, files=form.takes_files)
@@ -260,7 +269,12 @@ def dead_letters_page(caller: Caller, wanted: LitePage) -> str:
     rows: list[list[Content]] = []
     for letter in listed.items:
         address = f"/lite/dead-letters/{quote(letter.task_id, safe='')}"
-        reason = tag("input", name="reason", required=True, aria_label="Reason")
+        reason = tag(
+            "input",
+            name="reason",
+            required=True,
+            aria_label="Reason",
+        )
         form = parts.form(address, wanted.csrf, reason, parts.button("Requeue"))
         rows.append(
             [

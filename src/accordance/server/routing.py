@@ -204,5 +204,10 @@ def _keep(caller: Caller, name: str, key: str, digest: str, response: Response) 
         for header in wanted
         if header in response.headers
     }
-    reply = KeptReply(request=digest, status=status, headers=headers, body=body)
+    reply = KeptReply(
+        request=digest,
+        status=status,
+        headers=headers,
+        body=body,
+    )
     kept_replies.keep(caller.project, name, key, reply)

@@ -121,7 +121,9 @@ def _name_of(project: Project, taken: dict[str, Tenant]) -> str:
 def one_off_token() -> OneOffToken:
     """Return a token for this process, with all rights of the user who started it."""
     identity = Identity(
-        name=asking_as(None), role=Role.ADMIN, rights=RIGHTS[Role.ADMIN]
+        name=asking_as(None),
+        role=Role.ADMIN,
+        rights=RIGHTS[Role.ADMIN],
     )
     return OneOffToken(new_key()[1], identity)
 
@@ -172,7 +174,9 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 def uvicorn_config(
-    state: ServerState, root: Path, mounts: Sequence[Mount] = ()
+    state: ServerState,
+    root: Path,
+    mounts: Sequence[Mount] = (),
 ) -> uvicorn.Config:
     """Return how the app is run."""
     settings = state.settings
@@ -228,5 +232,9 @@ class _Server(uvicorn.Server):
 
 def _open_in_browser(address: str) -> None:
     """Open the dashboard; a browser in the terminal does not hold the server up."""
-    opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
+    opening = threading.Thread(
+        target=webbrowser.open,
+        args=(address,),
+        daemon=True,
+    )
     opening.start()

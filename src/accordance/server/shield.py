@@ -52,7 +52,10 @@ class Shield:
         method, path = scope["method"], scope["path"]
         caller = SpanPlace.read(Headers(scope=scope).get("traceparent", ""))
         with tracing.span(
-            method, names.of_request(method, path), within=caller, kind="server"
+            method,
+            names.of_request(method, path),
+            within=caller,
+            kind="server",
         ) as span:
             try:
                 await self._answer(scope, receive, guarded)

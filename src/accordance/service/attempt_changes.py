@@ -29,7 +29,11 @@ class LineWindow(NamedTuple):
 
 
 def attempt_change(
-    project: Project, name: str, number: int | None = None, *, since_start: bool = False
+    project: Project,
+    name: str,
+    number: int | None = None,
+    *,
+    since_start: bool = False,
 ) -> ChangeView:
     """Return the files of a change. Raises NoEvidence, EvidenceGone."""
     patch = attempt_patch(project, name, number, since_start=since_start)

@@ -128,7 +128,9 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
 
 
 def attempt_number(
-    project: Project, name: str, number: int | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
 ) -> tuple[str, int]:
     """Return the id of a task and the number of an attempt, by default the last."""
     with project.ledger.read() as tx:
@@ -146,7 +148,11 @@ def attempt_bundle(project: Project, name: str, number: int | None = None) -> Bu
 
 
 def attempt_patch(
-    project: Project, name: str, number: int | None = None, *, since_start: bool = False
+    project: Project,
+    name: str,
+    number: int | None = None,
+    *,
+    since_start: bool = False,
 ) -> AttemptPatchView:
     """Return the change of an attempt, from its evidence or from kept work.
 
@@ -235,14 +241,22 @@ def _changed_paths(patch: str, scope: PathScope | None) -> Iterator[ChangedPathV
     """Yield the paths of a patch; where the scope is unknown, all count as allowed."""
     for path in read_patch(patch).touched:
         rule = "allowed" if scope is None else scope.explain(path).rule
-        yield ChangedPathView(path=path, is_allowed=rule == "allowed", why=rule)
+        yield ChangedPathView(
+            path=path,
+            is_allowed=rule == "allowed",
+            why=rule,
+        )
 
 
 # -- logs
 
 
 def attempt_log(
-    project: Project, name: str, number: int | None = None, *, test: str | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
+    *,
+    test: str | None = None,
 ) -> AttemptLogView:
     """Return the end of an executor's log, or of a test's output.
 
@@ -306,7 +320,9 @@ def _test_log(attempt: _Attempt, test: str) -> AttemptLogView:
 
 
 def _command_log(
-    attempt: _Attempt, bundle: Bundle, command: TestCommand
+    attempt: _Attempt,
+    bundle: Bundle,
+    command: TestCommand,
 ) -> AttemptLogView:
     raw = bundle.test_log(command, LARGEST_LOG)
     if raw is None:
@@ -320,7 +336,12 @@ def _command_log(
 
 
 def _test_view(
-    attempt: _Attempt, file: str | None, about: str, text: str, *, is_cut: bool
+    attempt: _Attempt,
+    file: str | None,
+    about: str,
+    text: str,
+    *,
+    is_cut: bool,
 ) -> AttemptLogView:
     return AttemptLogView(
         task_id=attempt.task.task_id,
@@ -333,7 +354,9 @@ def _test_view(
 
 
 def log_files(
-    project: Project, name: str, number: int | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
 ) -> tuple[Path, ...]:
     """Return the logs of an attempt as files, for a face that follows them."""
     with project.ledger.read() as tx:
@@ -353,7 +376,9 @@ def is_running(project: Project, name: str, number: int | None = None) -> bool:
 
 
 def attempt_place(
-    project: Project, name: str, number: int | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
 ) -> AttemptPlaceView:
     """Return the folder with an attempt's evidence, else the file of its product.
 

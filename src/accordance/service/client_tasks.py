@@ -212,7 +212,9 @@ class _Showing:
     # -- what follows from it
 
     def _stage_facts(
-        self, asked: list[QuestionRecord], verdicts: tuple[VerdictView, ...]
+        self,
+        asked: list[QuestionRecord],
+        verdicts: tuple[VerdictView, ...],
     ) -> StageFacts:
         waits_for_key = [question_view(each).waits_for_key for each in asked]
         progress = self.record.progress
@@ -351,7 +353,11 @@ def _question(asked: AskedView, count: int) -> Utterance:
         "reasonCode": asked.reason_code,
         "choices": [choice.to_json() for choice in asked.choices],
     }
-    return Utterance(text=f"{asked.text}{more}", is_ours=True, data=data)
+    return Utterance(
+        text=f"{asked.text}{more}",
+        is_ours=True,
+        data=data,
+    )
 
 
 def _talk(questions: list[QuestionRecord]) -> Iterator[Utterance]:
@@ -362,7 +368,11 @@ def _talk(questions: list[QuestionRecord]) -> Iterator[Utterance]:
         yield Utterance(text=asked.text, is_ours=True)
         answer = asked.answer.get("text") or asked.answer.get("answer")
         text = answer if isinstance(answer, str) else "answered"
-        yield Utterance(text=text, is_ours=False, data=dict(asked.answer))
+        yield Utterance(
+            text=text,
+            is_ours=False,
+            data=dict(asked.answer),
+        )
 
 
 def _judgement(verdicts: tuple[VerdictView, ...]) -> ClientArtifact:
@@ -409,7 +419,10 @@ def list_client_tasks(
 
 
 def _listed(
-    project: Project, identity: Identity, query: ListQuery, plan_id: str | None
+    project: Project,
+    identity: Identity,
+    query: ListQuery,
+    plan_id: str | None,
 ) -> tuple[list[str], str | None, int]:
     """Return the ids of a page, the cursor of the next, and how many there are."""
     if not identity.may(Right.READ):
@@ -430,7 +443,9 @@ def _listed(
 
 
 def _listed_in_plan(
-    project: Project, query: ListQuery, plan_id: str
+    project: Project,
+    query: ListQuery,
+    plan_id: str,
 ) -> tuple[list[str], str | None, int]:
     with project.ledger.read() as tx:
         try:

@@ -30,7 +30,11 @@ _QUERIES: Final[Mapping[str, str]] = {
 
 
 def names_like(
-    table: str, beginning: str, *, home: Path | None = None, place: str | None = None
+    table: str,
+    beginning: str,
+    *,
+    home: Path | None = None,
+    place: str | None = None,
 ) -> list[tuple[str, str]]:
     """Return ids that begin like that, with their titles; nothing if there is no ledger."""
     try:

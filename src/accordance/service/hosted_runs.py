@@ -170,7 +170,9 @@ class HostedRuns:
         with self._news:
             if self._thread is None and not self.stopping.is_set():
                 self._thread = threading.Thread(
-                    target=self._work, name="accordance runs", daemon=True
+                    target=self._work,
+                    name="accordance runs",
+                    daemon=True,
                 )
                 self._thread.start()
 

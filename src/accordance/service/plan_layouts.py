@@ -81,7 +81,9 @@ _layouts: Final[Remembered[tuple[object, ...], PlanLayoutView]] = Remembered(
 
 
 def plan_layout(
-    project: Project, name: str | None, folding: Folding | None = None
+    project: Project,
+    name: str | None,
+    folding: Folding | None = None,
 ) -> PlanLayoutView:
     """Lay out a plan. Raises NotFound for a goal that it does not have."""
     folding = folding or Folding()
@@ -94,7 +96,9 @@ def plan_layout(
 
 
 def plan_states(
-    project: Project, name: str | None, since: int | None = None
+    project: Project,
+    name: str | None,
+    since: int | None = None,
 ) -> PlanStatesView:
     """Return the states of a plan's tasks; with an event, of those that moved since."""
     with project.ledger.read() as tx:
@@ -127,7 +131,9 @@ def _must_have_goals(graph: PlanGraph, named: Sequence[str]) -> None:
 
 
 def _layout_view(
-    record: PlanRecord, drawn: TitledGraph, folding: Folding
+    record: PlanRecord,
+    drawn: TitledGraph,
+    folding: Folding,
 ) -> PlanLayoutView:
     graph = drawn.graph
     outline = outline_of(graph, folding.fold, folding.depth, folding.unfold)

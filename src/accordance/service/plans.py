@@ -52,7 +52,10 @@ _MOVING: Final = (
 
 
 def list_plans(
-    project: Project, query: ListQuery | None = None, *, with_counts: bool = False
+    project: Project,
+    query: ListQuery | None = None,
+    *,
+    with_counts: bool = False,
 ) -> PlanPageView:
     """Return a page of the plans, the newest first, also with what is counted in them.
 
@@ -109,7 +112,9 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
 
 
 def plan_status(
-    ledger: Ledger, plan_id: str, home: Home | None = None
+    ledger: Ledger,
+    plan_id: str,
+    home: Home | None = None,
 ) -> PlanStatusView:
     """Where a plan stands now; with `home`, also whether its base has moved."""
     with ledger.read() as tx:

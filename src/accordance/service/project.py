@@ -50,7 +50,10 @@ class Project:
 
 @contextmanager
 def open_project(
-    folder: Path | None = None, ledger: str | None = None, *, create: bool = False
+    folder: Path | None = None,
+    ledger: str | None = None,
+    *,
+    create: bool = False,
 ) -> Iterator[Project]:
     """Open the project around a folder, and close it after the block.
 

@@ -60,7 +60,10 @@ def plan_prompt(
 
 
 def _prompt_view(
-    tx: Transaction, run: RunRecord, about: dict[str, str], call: int | None
+    tx: Transaction,
+    run: RunRecord,
+    about: dict[str, str],
+    call: int | None,
 ) -> PromptView:
     prompt = rebuilt(tx, run.recipe or "")
     calls = calls_in(tx, run)

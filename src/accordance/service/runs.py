@@ -145,7 +145,10 @@ class PlanRun:
 
 @contextmanager
 def prepare_run(
-    project: Project, plan: str | None, options: RunOptions, warn: Warn
+    project: Project,
+    plan: str | None,
+    options: RunOptions,
+    warn: Warn,
 ) -> Iterator[PreparedRun]:
     """Prepare to carry a plan out.
 
@@ -195,7 +198,11 @@ def prepare_run(
 
 
 def _let_go_on(
-    project: Project, attempts: ProjectAttempts, plan_id: str | None, *, by: str
+    project: Project,
+    attempts: ProjectAttempts,
+    plan_id: str | None,
+    *,
+    by: str,
 ) -> tuple[CauseView, ...]:
     """Let tasks go on whose cause outside is gone; return all such causes."""
     causes = go_on(project.ledger, Obstacles(attempts), plan_id, by=by)
@@ -267,7 +274,11 @@ def must_be_shared(project: Project) -> None:
 
 
 def prepare_worker(
-    project: Project, options: WorkerOptions, *, listener: Listener, warn: Warn
+    project: Project,
+    options: WorkerOptions,
+    *,
+    listener: Listener,
+    warn: Warn,
 ) -> Worker:
     """A worker on one plan, or on all. Raises NotShared or UnknownLabel."""
     must_be_shared(project)

@@ -127,13 +127,22 @@ class Counted:
             rejected=self.rejected,
             failures=tuple(
                 FailureCountView(
-                    agent=agent, model=model, kind=kind, code=code, path=path, count=n
+                    agent=agent,
+                    model=model,
+                    kind=kind,
+                    code=code,
+                    path=path,
+                    count=n,
                 )
                 for (agent, model, kind, code, path), n in failures
             ),
             outcomes=tuple(
                 OutcomeCountView(
-                    agent=agent, model=model, outcome=outcome, reason_code=code, count=n
+                    agent=agent,
+                    model=model,
+                    outcome=outcome,
+                    reason_code=code,
+                    count=n,
                 )
                 for (agent, model, outcome, code), n in outcomes
             ),

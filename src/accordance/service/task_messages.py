@@ -23,7 +23,9 @@ _LARGEST_READ: Final = 1 << 20
 
 
 def task_messages(
-    project: Project, name: str, attempt: int | None = None
+    project: Project,
+    name: str,
+    attempt: int | None = None,
 ) -> MessageListView:
     """Return the newest messages about a task, of an attempt or of all."""
     where = {} if attempt is None else {"attempt": attempt}
@@ -33,7 +35,9 @@ def task_messages(
         newest = messages[-MOST_MESSAGES:]
         items = tuple(_message(tx, task, message) for message in newest)
     return MessageListView(
-        task_id=task.task_id, items=items, left_out=len(messages) - len(items)
+        task_id=task.task_id,
+        items=items,
+        left_out=len(messages) - len(items),
     )
 
 
@@ -102,7 +106,10 @@ def _reading(result: Accepted[Any] | Rejected | None) -> Mapping[str, Any]:
 
 
 def _read_again(
-    tx: Transaction, task: TaskRecord, message: MessageRecord, raw: bytes
+    tx: Transaction,
+    task: TaskRecord,
+    message: MessageRecord,
+    raw: bytes,
 ) -> Accepted[Any] | Rejected | None:
     """Read a message by its contract; None where there is none to read it by."""
     is_ours = message.kind in ("FAULT", "REBASE")

@@ -72,7 +72,11 @@ class Push:
 
 
 def make_push(
-    project: Project, identity: Identity, push: Push, *, private: bool
+    project: Project,
+    identity: Identity,
+    push: Push,
+    *,
+    private: bool,
 ) -> Push:
     """Tell a client of a task from now on; return it with the secret.
 
@@ -152,7 +156,10 @@ def _headers(push: Push) -> dict[str, str]:
 
 
 def _make_room(
-    store: WebhooksInLedger, identity: Identity, task: str, name: str
+    store: WebhooksInLedger,
+    identity: Identity,
+    task: str,
+    name: str,
 ) -> None:
     """Remove the push that is replaced. Raises InvalidWebhook where there are too many."""
     pushes = [webhook for webhook in store.active() if webhook.push is not None]
@@ -196,7 +203,9 @@ def _of_client(project: Project, identity: Identity, task: str) -> list[WebhookR
 
 
 def _of(
-    webhooks: Sequence[WebhookRecord], identity: Identity, task: str
+    webhooks: Sequence[WebhookRecord],
+    identity: Identity,
+    task: str,
 ) -> list[WebhookRecord]:
     mine = []
     for webhook in webhooks:
@@ -215,7 +224,12 @@ def _named(webhooks: Sequence[WebhookRecord], name: str) -> list[WebhookRecord]:
 def _shown(webhook: WebhookRecord) -> Push:
     push = webhook.push
     assert push is not None  # noqa: S101 - only pushes are shown
-    return Push(task=push.task, url=webhook.url, name=push.name, scheme=push.scheme)
+    return Push(
+        task=push.task,
+        url=webhook.url,
+        name=push.name,
+        scheme=push.scheme,
+    )
 
 
 # -- sending
@@ -243,7 +257,10 @@ def _end(store: WebhooksInLedger, webhook: WebhookRecord) -> None:
 
 
 def _tell(
-    project: Project, store: WebhooksInLedger, webhook: WebhookRecord, push: PushRecord
+    project: Project,
+    store: WebhooksInLedger,
+    webhook: WebhookRecord,
+    push: PushRecord,
 ) -> int:
     try:
         seen = _last_number(project, webhook, push)
@@ -264,7 +281,9 @@ def _tell(
 
 
 def _last_number(
-    project: Project, webhook: WebhookRecord, push: PushRecord
+    project: Project,
+    webhook: WebhookRecord,
+    push: PushRecord,
 ) -> int | None:
     """Return the number of the last event, if anything has happened to the task.
 

@@ -45,7 +45,9 @@ class _Begun:
 
 
 def attempts_of(
-    tx: Transaction, home: Home, task: TaskRecord
+    tx: Transaction,
+    home: Home,
+    task: TaskRecord,
 ) -> tuple[AttemptStoryView, ...]:
     """Return the story of every attempt at a task, in their order.
 
@@ -155,7 +157,9 @@ class _Story:
 
 
 def _fetch_bundles(
-    tx: Transaction, home: Home, messages: Iterable[MessageRecord]
+    tx: Transaction,
+    home: Home,
+    messages: Iterable[MessageRecord],
 ) -> None:
     """Bring the evidence of judged changes to this machine, as far as it can be had.
 
@@ -186,7 +190,9 @@ def _relative(home: Home, bundle: Bundle | None) -> str | None:
 
 
 def _seconds(
-    begun: _Begun, message: MessageRecord | None, reports: list[Mapping[str, Any]]
+    begun: _Begun,
+    message: MessageRecord | None,
+    reports: list[Mapping[str, Any]],
 ) -> float | None:
     """Return how long an attempt took: its runs, or until it was handed in."""
     milliseconds = sum(report["duration_ms"] for report in reports)

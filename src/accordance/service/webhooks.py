@@ -122,7 +122,12 @@ def _addresses(host: str, port: int) -> list[str]:
 
 
 def make_webhook(
-    project: Project, url: str, kinds: Sequence[str], *, by: str, private: bool = False
+    project: Project,
+    url: str,
+    kinds: Sequence[str],
+    *,
+    by: str,
+    private: bool = False,
 ) -> NewWebhookView:
     """Make a webhook for some kinds of notifications, or for all.
 
@@ -197,7 +202,12 @@ def redeliver(project: Project, delivery_id: str) -> DeliveryView:
     if delivery is None:
         raise NotFound("delivery", delivery_id)
     again = replace(
-        delivery, state=WAITING, attempts=0, next_at=now(), error=None, ended_at=None
+        delivery,
+        state=WAITING,
+        attempts=0,
+        next_at=now(),
+        error=None,
+        ended_at=None,
     )
     store.save(again)
     return _delivery_view(again)
@@ -272,7 +282,10 @@ def _subject_of(due: DueDelivery) -> tuple[str, str]:
 
 
 def note_result(
-    project: Project, delivery: DeliveryRecord, status: int | None, error: str | None
+    project: Project,
+    delivery: DeliveryRecord,
+    status: int | None,
+    error: str | None,
 ) -> DeliveryRecord:
     """Keep what came of a delivery: done, to be tried again, or given up."""
     attempts = delivery.attempts + 1
@@ -285,9 +298,19 @@ def note_result(
     )
     pause = pause_after(attempts)
     if error is None:
-        noted = replace(noted, state=DELIVERED, next_at=None, ended_at=moment)
+        noted = replace(
+            noted,
+            state=DELIVERED,
+            next_at=None,
+            ended_at=moment,
+        )
     elif pause is None:
-        noted = replace(noted, state=GIVEN_UP, next_at=None, ended_at=moment)
+        noted = replace(
+            noted,
+            state=GIVEN_UP,
+            next_at=None,
+            ended_at=moment,
+        )
     else:
         noted = replace(noted, state=WAITING, next_at=_later(moment, pause))
     webhooks_of(project).save(noted)
@@ -295,7 +318,9 @@ def note_result(
 
 
 def _deliveries(
-    project: Project, webhook: WebhookRecord, entries: Sequence[ChainEntry]
+    project: Project,
+    webhook: WebhookRecord,
+    entries: Sequence[ChainEntry],
 ) -> list[DeliveryRecord]:
     roots = {}
     with project.ledger.read() as tx:
@@ -314,7 +339,9 @@ def _deliveries(
 
 
 def new_delivery(
-    webhook: WebhookRecord, kind: str, payload: dict[str, Any]
+    webhook: WebhookRecord,
+    kind: str,
+    payload: dict[str, Any],
 ) -> DeliveryRecord:
     """Return a notification that is due now."""
     moment = now()

@@ -97,7 +97,9 @@ def new_provider(service: str, environment: Mapping[str, str]) -> TracerProvider
 
 
 def _provider(
-    endpoint: str, service: str, environment: Mapping[str, str]
+    endpoint: str,
+    service: str,
+    environment: Mapping[str, str],
 ) -> TracerProvider:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 

@@ -107,7 +107,9 @@ class _Lines(logging.StreamHandler[TextIO]):
 
 @contextmanager
 def logged(
-    form: LogFormat, level: LogLevel, stream: TextIO | None = None
+    form: LogFormat,
+    level: LogLevel,
+    stream: TextIO | None = None,
 ) -> Iterator[None]:
     """Write logs to standard error as long as the block runs."""
     if any(isinstance(each, _Lines) for each in logging.getLogger(ROOT).handlers):

@@ -61,7 +61,11 @@ def of_task(plan_id: str, task_id: str, title: str, state: str) -> Attributes:
 
 
 def of_attempt(
-    plan_id: str, task_id: str, kind: str, number: int, queue: str
+    plan_id: str,
+    task_id: str,
+    kind: str,
+    number: int,
+    queue: str,
 ) -> Attributes:
     """Return the attributes of an attempt before it runs."""
     return {
@@ -92,7 +96,9 @@ def of_check(*, accepted: bool, repairs: int, violations: int) -> Attributes:
 
 
 def of_verdict(
-    outcome: str | None, reason_code: str | None, next_action: str | None = None
+    outcome: str | None,
+    reason_code: str | None,
+    next_action: str | None = None,
 ) -> Attributes:
     """Return a decision."""
     return {

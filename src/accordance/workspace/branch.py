@@ -207,7 +207,10 @@ def _copy_objects(workspace: Workspace, change: ReadablePatch, target: Git) -> N
 
 
 def _commit_text(
-    workspace: Workspace, change: ReadablePatch, message: str, at: str
+    workspace: Workspace,
+    change: ReadablePatch,
+    message: str,
+    at: str,
 ) -> str:
     seconds = int(dt.datetime.fromisoformat(at).timestamp())
     author = f"accordance <accordance@localhost> {seconds} +0000"

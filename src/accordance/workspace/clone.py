@@ -220,7 +220,10 @@ def discard(folder: Path) -> bool:
 def _succeeds(*command: str | Path) -> bool:
     try:
         result = subprocess.run(  # noqa: S603 - fixed programs
-            command, capture_output=True, timeout=_TOOL_SECONDS, check=False
+            command,
+            capture_output=True,
+            timeout=_TOOL_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -269,7 +269,9 @@ def _refuse_escaping_folders(readable: Sequence[Path], work: Path) -> None:
 
 @contextmanager
 def _place_for_rooms(
-    scratch: Path, level: IsolationLevel, appears_at: Path | None
+    scratch: Path,
+    level: IsolationLevel,
+    appears_at: Path | None,
 ) -> Iterator[Path]:
     """Yield a folder for the rooms of tests.
 

@@ -173,7 +173,9 @@ def _kind_of_change(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
 
 
 def _directory_changes(
-    before: Snapshot, after: Snapshot, evidence: str
+    before: Snapshot,
+    after: Snapshot,
+    evidence: str,
 ) -> Iterator[PathChange]:
     """Yield empty directories that came or went, and changed modes.
 
@@ -246,7 +248,9 @@ def _escaping_links(
 
 
 def link_escape(
-    path: str, target: str, entries: Mapping[str, TreeEntry]
+    path: str,
+    target: str,
+    entries: Mapping[str, TreeEntry],
 ) -> LinkEscape | None:
     """Return how a link leaves the workspace, or None where it stays inside.
 

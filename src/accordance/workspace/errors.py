@@ -137,7 +137,11 @@ class RemoteUnavailable(WorkspaceError):
     category = Category.UNAVAILABLE
 
     def __init__(
-        self, address: str, problem: RemoteProblem, detail: str = "", ref: str = ""
+        self,
+        address: str,
+        problem: RemoteProblem,
+        detail: str = "",
+        ref: str = "",
     ) -> None:
         super().__init__(address, problem, detail, ref)
         self.address = address

@@ -175,7 +175,9 @@ class ActiveEnvironment:
 
 
 def active_environments(
-    search_path: Iterable[str], tree: Path, own: JudgesPython = OWN
+    search_path: Iterable[str],
+    tree: Path,
+    own: JudgesPython = OWN,
 ) -> tuple[ActiveEnvironment, ...]:
     """Return the virtual environments of a search path that tests may use.
 

@@ -55,7 +55,10 @@ _LAID: Final = "folders"
 _GENERATED: Final = "generated"
 _LINES_SHOWN: Final = 12
 _LIMITS: Final = CommandLimits(
-    seconds=1800, processes=2048, disk_bytes=16 << 30, scratch_bytes=2 << 30
+    seconds=1800,
+    processes=2048,
+    disk_bytes=16 << 30,
+    scratch_bytes=2 << 30,
 )
 _CONFIG_VARIABLES: Final = (
     *("PIP_", "UV_", "NPM_CONFIG_", "npm_config_", "CARGO_", "GO", "SSL_CERT_"),

@@ -180,7 +180,11 @@ class RemoteGit:
         return {**kept, **_ENVIRONMENT, "GIT_DIR": os.fspath(self.directory)}
 
     def _failure(
-        self, command: tuple[str, ...], code: int, output: bytes, errors: str
+        self,
+        command: tuple[str, ...],
+        code: int,
+        output: bytes,
+        errors: str,
     ) -> WorkspaceError:
         """What the words of git come to."""
         report = without_secrets(output.decode("utf-8", "replace"))

@@ -20,7 +20,9 @@ class _Step(NamedTuple):
 
 
 def describe_circle(
-    structure: Structure, circle: list[str], message: JsonObject
+    structure: Structure,
+    circle: list[str],
+    message: JsonObject,
 ) -> Violation:
     """Return the violation for a ring of tasks, each of which needs the next.
 

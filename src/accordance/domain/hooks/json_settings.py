@@ -34,7 +34,11 @@ def with_stop_hook(text: str, kind: HookKind, command: str) -> str:
     settings = _without(_read(text), kind)
     hooks = settings.setdefault("hooks", {})
     groups = hooks.setdefault(_EVENT, [])
-    entry = {"type": "command", "command": command, "timeout": TIMEOUT}
+    entry = {
+        "type": "command",
+        "command": command,
+        "timeout": TIMEOUT,
+    }
     groups.append({"hooks": [entry]})
     return _written(settings, text)
 

@@ -43,7 +43,9 @@ def _affected(graph: PlanGraph, lost: str) -> Iterator[str]:
 
 
 def _cause(
-    graph: PlanGraph, node: PlanNode, never_done: Mapping[str, str]
+    graph: PlanGraph,
+    node: PlanNode,
+    never_done: Mapping[str, str],
 ) -> str | None:
     """Return what keeps a node from being done, as far as it is known yet."""
     for task in _awaited(graph, node):

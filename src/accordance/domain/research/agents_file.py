@@ -74,7 +74,11 @@ class AgentsFile(Closed):
     agents: Annotated[list[AgentEntry], Field(min_length=1)]
 
 
-_FILE: Final = Contract(version="accordance.agents.v1", name="agents", model=AgentsFile)
+_FILE: Final = Contract(
+    version="accordance.agents.v1",
+    name="agents",
+    model=AgentsFile,
+)
 _checker: Final = Checker(Registry((_FILE,)))
 
 

@@ -86,7 +86,9 @@ class AnswerExpectations:
 
 
 def check_answer(
-    raw: bytes | str, expectations: AnswerExpectations, profile: Profile = "strict"
+    raw: bytes | str,
+    expectations: AnswerExpectations,
+    profile: Profile = "strict",
 ) -> Accepted[Any] | Rejected:
     """Check an answer, read strictly. Never raises for a bad answer."""
     if profile == "seed":

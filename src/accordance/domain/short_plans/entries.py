@@ -19,7 +19,11 @@ _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,999})")
 _NUMBER: Final = re.compile(
     r"-?(0|[1-9][0-9]{0,308})(\.[0-9]{1,999})?([eE][-+]?[0-9]{1,3})?"
 )
-_WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None}
+_WORDS: Final[Mapping[str, bool | None]] = {
+    "true": True,
+    "false": False,
+    "null": None,
+}
 _LONGEST_SHOWN: Final = 60
 
 

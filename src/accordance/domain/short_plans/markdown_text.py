@@ -182,7 +182,10 @@ def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
 
 
 def _take_items(
-    items: Sequence[_Item], tasks: str, entries: dict[str, Entry], lines: dict[str, int]
+    items: Sequence[_Item],
+    tasks: str,
+    entries: dict[str, Entry],
+    lines: dict[str, int],
 ) -> None:
     """Take keys and tasks; the tasks are kept under the key `tasks`."""
     boxes: list[Entry] = []

@@ -260,7 +260,10 @@ def _task(source: _Source, own_id: str) -> ShortTask:
 
 
 def _with_defaults(
-    source: _Source, node: _Json, values: dict[str, Any], further: _Json
+    source: _Source,
+    node: _Json,
+    values: dict[str, Any],
+    further: _Json,
 ) -> ShortTask:
     """Leave out what the compiler would write out by itself."""
     own_id = node["task_id"]

@@ -207,7 +207,9 @@ class _Handler(BaseHTTPRequestHandler):
         return {**forwarded, **dict(self.endpoint.headers)}
 
     def _record(
-        self, response: http.client.HTTPResponse, body: bytes
+        self,
+        response: http.client.HTTPResponse,
+        body: bytes,
     ) -> AnswerReader | None:
         """Record a response; return the reader for a good answer of the model."""
         if not self.asks_model:
@@ -226,7 +228,9 @@ class _Handler(BaseHTTPRequestHandler):
     # -- back to the agent
 
     def _give_back(
-        self, response: http.client.HTTPResponse, reader: AnswerReader | None
+        self,
+        response: http.client.HTTPResponse,
+        reader: AnswerReader | None,
     ) -> None:
         self.is_answering = True
         if response.status >= HTTPStatus.BAD_REQUEST:
@@ -360,7 +364,10 @@ class RelayAccess(NamedTuple):
 
 @contextlib.contextmanager
 def relaying(
-    endpoint: Endpoint, grant: Grant, folder: Path | None, calls: Calls | None = None
+    endpoint: Endpoint,
+    grant: Grant,
+    folder: Path | None,
+    calls: Calls | None = None,
 ) -> Iterator[RelayAccess]:
     """Relay granted requests while the block runs.
 
@@ -368,7 +375,12 @@ def relaying(
     """
     calls = calls or Calls()
     key = _STAND_IN_KEY + secrets.token_urlsafe()
-    attributes = {"endpoint": endpoint, "grant": grant, "calls": calls, "key": key}
+    attributes = {
+        "endpoint": endpoint,
+        "grant": grant,
+        "calls": calls,
+        "key": key,
+    }
     handler = type("Handler", (_Handler,), attributes)
 
     server: socketserver.BaseServer
@@ -382,7 +394,9 @@ def relaying(
         port = 0
 
     thread = threading.Thread(
-        target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True
+        target=server.serve_forever,
+        args=(_POLL_SECONDS,),
+        daemon=True,
     )
     thread.start()
     try:

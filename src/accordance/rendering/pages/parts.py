@@ -9,7 +9,11 @@ from accordance.domain.patch_lines import FilePatch
 from accordance.rendering.marks import MARKS
 from accordance.rendering.pages.markup import Content, Markup, isolated, markup, tag
 
-_LINE_CLASSES = {"+": "added", "-": "removed", "@": "hunk"}
+_LINE_CLASSES = {
+    "+": "added",
+    "-": "removed",
+    "@": "hunk",
+}
 
 
 def link(href: str, text: Content) -> Markup:
@@ -28,7 +32,9 @@ def paragraph(*content: Content, class_: str | None = None) -> Markup:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[Content]], caption: str = ""
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Content]],
+    caption: str = "",
 ) -> Markup:
     """Return a table that scrolls by itself where it is too wide."""
     head = tag("thead", tag("tr", [tag("th", each, scope="col") for each in heads]))
@@ -106,7 +112,13 @@ def form(action: str, csrf: str, *content: Content, files: bool = False) -> Mark
 
 def button(text: str, *, name: str | None = None, value: str | None = None) -> Markup:
     """Return a button that sends its form."""
-    return tag("button", text, type="submit", name=name, value=value)
+    return tag(
+        "button",
+        text,
+        type="submit",
+        name=name,
+        value=value,
+    )
 
 
 def field(label: str, control: Markup, help_: str = "") -> Markup:

@@ -156,7 +156,9 @@ def _fold(graph: PlanGraph, tree: _Tree, folded: Collection[str]) -> Outline:
 
 
 def _arrows(
-    graph: PlanGraph, shown_as: Mapping[str, str], home: Mapping[str, str]
+    graph: PlanGraph,
+    shown_as: Mapping[str, str],
+    home: Mapping[str, str],
 ) -> Iterator[Arrow]:
     """Yield the edges between boxes, each once.
 

@@ -50,7 +50,11 @@ class Way(NamedTuple):
 def way_between(source: str, target: str, home: Mapping[str, str]) -> Way:
     """Return the way between two boxes, neither of which stands in the other."""
     if home.get(source, OUTSIDE) == home.get(target, OUTSIDE):
-        return Way(up=(source,), common=home.get(source, OUTSIDE), down=(target,))
+        return Way(
+            up=(source,),
+            common=home.get(source, OUTSIDE),
+            down=(target,),
+        )
     above = [source]
     while above[-1] != OUTSIDE:
         above.append(home.get(above[-1], OUTSIDE))
@@ -60,7 +64,11 @@ def way_between(source: str, target: str, home: Mapping[str, str]) -> Way:
     while (frame := home.get(down[-1], OUTSIDE)) not in places:
         down.append(frame)
     up = above[: places[frame]]
-    return Way(up=tuple(up), common=frame, down=tuple(reversed(down)))
+    return Way(
+        up=tuple(up),
+        common=frame,
+        down=tuple(reversed(down)),
+    )
 
 
 @dataclass(slots=True)

@@ -134,7 +134,9 @@ def _boxes(frames: Mapping[str, Frame], outline: Outline) -> dict[str, Box]:
 
 
 def _route(
-    way: Way, boxes: Mapping[str, Box], frames: Mapping[str, Frame]
+    way: Way,
+    boxes: Mapping[str, Box],
+    frames: Mapping[str, Frame],
 ) -> tuple[Point, ...]:
     """Return the corners of an arrow, along channels and gutters only."""
     start, end = boxes[way.source], boxes[way.down[-1]]

@@ -93,7 +93,10 @@ def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]
 
 
 def wrapped(
-    row: Sequence[str], width_of: Callable[[str], int], gap: int, most: int
+    row: Sequence[str],
+    width_of: Callable[[str], int],
+    gap: int,
+    most: int,
 ) -> Iterator[list[str]]:
     """Yield a row in pieces that are no wider than `most`, if that can be."""
     piece: list[str] = []

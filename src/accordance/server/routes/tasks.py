@@ -82,7 +82,10 @@ def task_log(
 
 @router.get("/tasks/{task}/prompt", response_model=PromptView)
 def task_prompt(
-    request: Request, caller: Reader, task: str, attempt: Attempt = None
+    request: Request,
+    caller: Reader,
+    task: str,
+    attempt: Attempt = None,
 ) -> Response:
     """Show the prompt that the executor of a task was given, word for word."""
     return shown(request, prompts.task_prompt(caller.project, task, attempt=attempt))

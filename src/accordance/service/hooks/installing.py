@@ -118,7 +118,10 @@ def take_out(kind: HookKind, repo: Path, *, dry_run: bool = False) -> HookView:
         if record is not None:
             _forget(kind, state, record, root)
     return HookView(
-        kind=kind, repository=str(root), carried_out=not dry_run, files=files
+        kind=kind,
+        repository=str(root),
+        carried_out=not dry_run,
+        files=files,
     )
 
 

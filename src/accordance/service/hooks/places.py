@@ -74,9 +74,17 @@ class FileChange:
         name = os.path.relpath(self.place, root)
         if self.moved_to is not None:
             to = os.path.relpath(self.moved_to, root)
-            return HookFileView(path=name, change="moved", difference=f"to {to}\n")
+            return HookFileView(
+                path=name,
+                change="moved",
+                difference=f"to {to}\n",
+            )
         if self.before == self.after:
-            return HookFileView(path=name, change="as it was", difference="")
+            return HookFileView(
+                path=name,
+                change="as it was",
+                difference="",
+            )
         lines = difflib.unified_diff(
             _lines(self.before),
             _lines(self.after),
@@ -84,7 +92,11 @@ class FileChange:
             name if self.after is not None else os.devnull,
         )
         change = "removed" if self.after is None else "written"
-        return HookFileView(path=name, change=change, difference="".join(lines))
+        return HookFileView(
+            path=name,
+            change=change,
+            difference="".join(lines),
+        )
 
 
 def changes_to_put_in(kind: HookKind, root: Path) -> tuple[FileChange, ...]:
@@ -112,7 +124,9 @@ def changes_to_put_in(kind: HookKind, root: Path) -> tuple[FileChange, ...]:
 
 
 def changes_to_take_out(
-    kind: HookKind, root: Path, made: tuple[str, ...]
+    kind: HookKind,
+    root: Path,
+    made: tuple[str, ...],
 ) -> tuple[FileChange, ...]:
     """Return what becomes of the files of a hook. `made` were not there before it.
 

@@ -22,7 +22,12 @@ from accordance.service.views.tasks import TaskDetailView
 MOST_LINES: Final = 2_000
 """Lines of a change on a page."""
 _MOST_SHOWN: Final = 20
-_MARKS: Final = {"passed": "✓", "failed": "✗", "not_run": "·", "unknown": "?"}
+_MARKS: Final = {
+    "passed": "✓",
+    "failed": "✗",
+    "not_run": "·",
+    "unknown": "?",
+}
 
 
 def task_body(project: Project, task_id: str) -> list[Markup]:

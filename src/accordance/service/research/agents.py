@@ -76,7 +76,9 @@ def lint_agents(text: str | None = None) -> LintReport:
 
 
 def propose_agents(
-    request: AgentRequest, registry: AgentRegistry, language: Language | None = None
+    request: AgentRequest,
+    registry: AgentRegistry,
+    language: Language | None = None,
 ) -> Proposals:
     """Propose agents for a request. Raises UnknownAgent for unknown prior agents."""
     spoken = report_language(language, request, request.user_query)

@@ -55,7 +55,9 @@ def check_acknowledgement(raw: bytes) -> Accepted[Acknowledgement] | Rejected:
 
 
 def report_language(
-    wanted: Language | None, request: AgentRequest | None, words: str
+    wanted: Language | None,
+    request: AgentRequest | None,
+    words: str,
 ) -> Language:
     """Return the language of a report.
 

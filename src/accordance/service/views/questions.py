@@ -159,7 +159,9 @@ def asked_view(
         mend=None if cause is None else cause.mend,
         choices=tuple(
             ChoiceView(
-                answer=choice.word, leads_to=choice.leads_to, options=choice.options
+                answer=choice.word,
+                leads_to=choice.leads_to,
+                options=choice.options,
             )
             for choice in choices
         ),

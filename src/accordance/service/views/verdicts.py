@@ -49,14 +49,18 @@ def verdicts_in(tx: Transaction, plan: PlanRecord) -> tuple[VerdictView, ...]:
 
 
 def _views(
-    tx: Transaction, verdicts: list[VerdictRecord], messages: list[MessageRecord]
+    tx: Transaction,
+    verdicts: list[VerdictRecord],
+    messages: list[MessageRecord],
 ) -> tuple[VerdictView, ...]:
     by_id = {message.message_id: message for message in messages}
     return tuple(_view(tx, verdict, by_id[verdict.message_id]) for verdict in verdicts)
 
 
 def _view(
-    tx: Transaction, verdict: VerdictRecord, message: MessageRecord
+    tx: Transaction,
+    verdict: VerdictRecord,
+    message: MessageRecord,
 ) -> VerdictView:
     is_of_plan = message.kind == "PLAN_REVIEW"
     title = (
