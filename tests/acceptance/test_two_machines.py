@@ -20,10 +20,10 @@ from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.kept_run import KeptRun
 from accordance.service.attempt_files import (
-    attempt_log,
     attempt_patch,
     attempt_place,
 )
+from accordance.service.attempt_logs import attempt_log
 from accordance.service.blobs import blob_status, check_blobs, collect_blobs
 from accordance.service.bundles import fetched, verify_bundle
 from accordance.service.health import look_around

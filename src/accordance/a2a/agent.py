@@ -47,11 +47,10 @@ from accordance.domain.client_tasks import ClientTask, Utterance
 from accordance.domain.paging import USUAL_ITEMS
 from accordance.errors import Conflict
 from accordance.service import plan_life, tasks
+from accordance.service.client_task_lists import ClientTaskPage, list_client_tasks
 from accordance.service.client_tasks import (
-    ClientTaskPage,
     client_task,
     is_root,
-    list_client_tasks,
     seen_task,
 )
 from accordance.service.hosting import Host

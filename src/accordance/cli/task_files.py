@@ -132,7 +132,7 @@ def log(
     as_json: bool,
 ) -> int:
     """Show what the executor of an attempt, or a test, printed."""
-    from accordance.service.attempt_files import attempt_log
+    from accordance.service.attempt_logs import attempt_log
 
     if follow and (test or as_json):
         raise click.UsageError(
@@ -165,7 +165,7 @@ def _print_text(text: str) -> None:
 
 def _followed(project: Project, task: str, attempt: int | None) -> Iterator[str]:
     """The log of an attempt as it grows, until it is over."""
-    from accordance.service.attempt_files import is_running, log_files
+    from accordance.service.attempt_logs import is_running, log_files
 
     places: dict[Path, int] = {}
     while True:

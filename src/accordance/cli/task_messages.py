@@ -130,7 +130,7 @@ def _rescued(
 
     It cannot be read a second time; a file can.
     """
-    from accordance.service.tasks import rescued
+    from accordance.service.unsent_messages import rescued
 
     is_from_pipe = file == "-"
     if is_from_pipe and raw is not None:

@@ -43,10 +43,7 @@ class Propagation:
         return progress
 
     def apply_event(
-        self,
-        task: str,
-        event: Event,
-        waiting: Waiting | None = None,
+        self, task: str, event: Event, waiting: Waiting | None = None
     ) -> None:
         """Advance a task by an event. Raises IllegalTransition."""
         progress = self.progress_of(task)
@@ -54,10 +51,7 @@ class Propagation:
         self.update(task, replace(progress, standing=standing), event)
 
     def update(
-        self,
-        task: str,
-        after: NodeProgress,
-        event: Event | None = None,
+        self, task: str, after: NodeProgress, event: Event | None = None
     ) -> None:
         """Record where a task stands now, and queue its news for the neighbours."""
         before = self.progress_of(task)
@@ -110,11 +104,7 @@ class Propagation:
             self._notify_parts(node, old, new)
 
     def _notify_dependents(
-        self,
-        node: NodeLinks,
-        dependents: tuple[str, ...],
-        old: Signals,
-        new: Signals,
+        self, node: NodeLinks, dependents: tuple[str, ...], old: Signals, new: Signals
     ) -> None:
         """A check waits for a product to review, other dependents until it is done."""
         newly_satisfied = new.satisfies - old.satisfies

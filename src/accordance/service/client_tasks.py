@@ -6,10 +6,10 @@ The root of a plan stands for the whole plan: it shows the plan's questions and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from accordance.domain.access import Identity, Right
+from accordance.domain.access import Identity
 from accordance.domain.client_tasks import (
     COMES_BACK,
     ENDS,
@@ -33,12 +33,8 @@ from accordance.domain.records import (
 )
 from accordance.domain.verdict import Outcome
 from accordance.errors import NotFound
-from accordance.service import tasks
 from accordance.service.inbox import asked_in
-from accordance.service.listing import ListQuery
-from accordance.service.plans import list_plans
 from accordance.service.project import Project, exact_task
-from accordance.service.task_records import list_tasks
 from accordance.service.views.questions import AskedView, question_view
 from accordance.service.views.verdicts import VerdictView, verdicts_in, verdicts_on
 from accordance.store.ledger import Transaction
@@ -384,74 +380,3 @@ def _judgement(verdicts: tuple[VerdictView, ...]) -> ClientArtifact:
         about="What accordance decided, and where the evidence lies.",
         data={"verdicts": rows, "total": len(verdicts)},
     )
-
-
-# -- lists
-
-
-class ClientTaskPage(NamedTuple):
-    """A page of tasks, and how many there are in all."""
-
-    tasks: tuple[ClientTask, ...]
-    next: str | None
-    total: int
-
-
-def list_client_tasks(
-    project: Project,
-    identity: Identity,
-    query: ListQuery,
-    plan_id: str | None,
-    *,
-    with_artifacts: bool = False,
-) -> ClientTaskPage:
-    """Return a page of the tasks of a plan; without a plan, of all plans.
-
-    Clients that may not read see the tasks they hold.
-    """
-    names, following, total = _listed(project, identity, query, plan_id)
-    known = () if with_artifacts else None
-    shown = [
-        client_task(project, current_name(project, name), identity.name, known=known)
-        for name in names
-    ]
-    return ClientTaskPage(tuple(shown), following, total)
-
-
-def _listed(
-    project: Project,
-    identity: Identity,
-    query: ListQuery,
-    plan_id: str | None,
-) -> tuple[list[str], str | None, int]:
-    """Return the ids of a page, the cursor of the next, and how many there are."""
-    if not identity.may(Right.READ):
-        held = tasks.held_tasks(project, identity.name, plan_id)
-        names = [
-            taken.task.task_id
-            for taken in held
-            if identity.sees_task(taken.task.task_id, taken.task.plan_id)
-        ]
-        return names, None, len(names)
-    if plan_id is None:
-        plans = list_plans(project, query)
-        with project.ledger.read() as tx:
-            total = sum(plan.archived_at is None for plan in tx.plans())
-            names = [tx.plan(plan.plan_id).root_task_id for plan in plans.items]
-        return names, plans.next, total
-    return _listed_in_plan(project, query, plan_id)
-
-
-def _listed_in_plan(
-    project: Project,
-    query: ListQuery,
-    plan_id: str,
-) -> tuple[list[str], str | None, int]:
-    with project.ledger.read() as tx:
-        try:
-            total = tx.plan(plan_id).nodes
-        except NotFound:
-            return [], None, 0
-    of_plan = replace(query, filter=str(Term(Word.PLAN, plan_id)))
-    page = list_tasks(project, of_plan)
-    return [task.task_id for task in page.items], page.next, total

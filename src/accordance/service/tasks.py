@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -20,13 +19,10 @@ from accordance.contracts.reading import parse_object
 from accordance.domain.records import TaskRecord
 from accordance.errors import (
     Conflict,
-    LedgerDamaged,
-    LedgerError,
     UnknownContract,
     Unparseable,
 )
 from accordance.judging.own_submission import Claim
-from accordance.project.home import Home, write_file
 from accordance.service.project import Project, asking_as, task_id_of
 from accordance.service.views.answers import AnswerView, answer_view
 from accordance.service.views.dead_letters import CancelledTaskView
@@ -329,25 +325,6 @@ def _holder_of(project: Project, task_id: str | None) -> str | None:
     with project.ledger.read() as tx:
         lease = tx.task(task_id).lease
     return lease.holder if lease else None
-
-
-@contextmanager
-def rescued(home: Home, raw: bytes) -> Iterator[None]:
-    """Keep a message that cannot be stored beside the ledger.
-
-    So it is not lost; the error says where it lies.
-    """
-    try:
-        yield
-    except LedgerError as error:
-        digest = hashlib.sha256(raw).hexdigest()
-        path = home.unsent / f"{digest[:16]}.json"
-        try:
-            write_file(path, raw)
-        except LedgerError:
-            raise error from None  # there is no place for it here
-        what = error.what if isinstance(error, LedgerDamaged) else str(error)
-        raise type(error)(f"{what}; the message is kept in {path}") from error
 
 
 # -- deciding

@@ -20,13 +20,12 @@ from threading import Event
 from typing import Any, Final
 
 from accordance.domain.facts import EntryKind, IsolationLevel, is_in_cache
+from accordance.domain.python_projects import copies_of_project, project_name
 from accordance.domain.test_environments import (
     ENVIRONMENT,
     EnvironmentPlan,
     EnvironmentWish,
     Family,
-    copies_of_project,
-    project_name,
 )
 from accordance.workspace.base_tree import BaseTree, hash_of
 from accordance.workspace.caching import is_ours_alone, user_cache

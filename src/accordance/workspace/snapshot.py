@@ -91,11 +91,7 @@ class LeavingRule(Protocol):
     """Decides whether a walk passes an entry by, with all that is in it."""
 
     def __call__(
-        self,
-        path: str,
-        *,
-        is_folder: bool,
-        holds: Callable[[str], bool],
+        self, path: str, *, is_folder: bool, holds: Callable[[str], bool]
     ) -> str:
         """Return why it is left out, or nothing.
 
@@ -221,11 +217,7 @@ class _Walk:
         return folders
 
     def _is_left_out(
-        self,
-        parent: int,
-        name: str,
-        path: str,
-        status: os.stat_result,
+        self, parent: int, name: str, path: str, status: os.stat_result
     ) -> bool:
         """Whether an entry is passed by; if so, it is listed."""
         if self.leaving is None:
@@ -276,9 +268,7 @@ class _Walk:
 
     @contextmanager
     def _opened(
-        self,
-        folder: _Folder,
-        entries: Entries,
+        self, folder: _Folder, entries: Entries
     ) -> Iterator[tuple[int, list[str]]]:
         """Open a folder and list its names.
 
@@ -307,11 +297,7 @@ class _Walk:
             os.close(descriptor)
 
     def _entry(
-        self,
-        folder: int,
-        name: str,
-        path: str,
-        status: os.stat_result,
+        self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe an entry that is no directory."""
         if not stat.S_ISREG(status.st_mode):
@@ -326,11 +312,7 @@ class _Walk:
         return TreeEntry(path, EntryKind.UNREADABLE, note=note)
 
     def _file(
-        self,
-        folder: int,
-        name: str,
-        path: str,
-        status: os.stat_result,
+        self, folder: int, name: str, path: str, status: os.stat_result
     ) -> TreeEntry:
         """Describe a regular file by its hash, or say why it has none."""
         identity = identity_of(status)

@@ -207,9 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
         return {**forwarded, **dict(self.endpoint.headers)}
 
     def _record(
-        self,
-        response: http.client.HTTPResponse,
-        body: bytes,
+        self, response: http.client.HTTPResponse, body: bytes
     ) -> AnswerReader | None:
         """Record a response; return the reader for a good answer of the model."""
         if not self.asks_model:
@@ -228,9 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
     # -- back to the agent
 
     def _give_back(
-        self,
-        response: http.client.HTTPResponse,
-        reader: AnswerReader | None,
+        self, response: http.client.HTTPResponse, reader: AnswerReader | None
     ) -> None:
         self.is_answering = True
         if response.status >= HTTPStatus.BAD_REQUEST:
@@ -364,10 +360,7 @@ class RelayAccess(NamedTuple):
 
 @contextlib.contextmanager
 def relaying(
-    endpoint: Endpoint,
-    grant: Grant,
-    folder: Path | None,
-    calls: Calls | None = None,
+    endpoint: Endpoint, grant: Grant, folder: Path | None, calls: Calls | None = None
 ) -> Iterator[RelayAccess]:
     """Relay granted requests while the block runs.
 
@@ -375,12 +368,7 @@ def relaying(
     """
     calls = calls or Calls()
     key = _STAND_IN_KEY + secrets.token_urlsafe()
-    attributes = {
-        "endpoint": endpoint,
-        "grant": grant,
-        "calls": calls,
-        "key": key,
-    }
+    attributes = {"endpoint": endpoint, "grant": grant, "calls": calls, "key": key}
     handler = type("Handler", (_Handler,), attributes)
 
     server: socketserver.BaseServer
@@ -394,9 +382,7 @@ def relaying(
         port = 0
 
     thread = threading.Thread(
-        target=server.serve_forever,
-        args=(_POLL_SECONDS,),
-        daemon=True,
+        target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True
     )
     thread.start()
     try:

@@ -7,8 +7,8 @@ import pytest
 from accordance.domain.causes import Cause
 from accordance.domain.hooks.stopping import (
     Judged,
-    WorkStanding,
     StopAnswer,
+    WorkStanding,
     standing_of,
     stop_answer,
 )
