@@ -92,7 +92,7 @@ def _requirements_of(
 _PYTEST_REQUIREMENT: Final = re.compile(r"(?m)^\s*[\"'\[]*pytest\b|[\"']pytest\b")
 
 
-def names_pytest(text: str) -> bool:
+def mentions_pytest(text: str) -> bool:
     """Whether a requirement, or a file of them, names pytest or its plugin."""
     return _PYTEST_REQUIREMENT.search(text) is not None
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from accordance.domain.findings import listed
-from accordance.domain.python_projects import PythonProject, names_pytest, present
+from accordance.domain.python_projects import PythonProject, mentions_pytest, present
 from accordance.domain.test_runners import PYTEST, programs_of, runners_of
 
 ENVIRONMENT: Final = "{environment}"
@@ -221,10 +221,7 @@ def _python_step(
 
     requirements = [name for name in files if _REQUIREMENTS.fullmatch(name)]
     project = PythonProject.of(files)
-    texts = [files[name] for name in requirements]
-    runs_pytest = any(PYTEST in runners_of(command) for command in commands)
-    names_pytest = any(names_pytest(text) for text in (*texts, *project.texts))
-    lacks_pytest = runs_pytest and not names_pytest
+    lacks_pytest = _lacks_pytest(files, commands, requirements, project)
 
     words = []
     for name in requirements:
@@ -237,13 +234,14 @@ def _python_step(
     if not words:
         return None
 
-    reasons = [*requirements, *project.reasons]
-    because = f"needed by {listed(reasons)}" if reasons else ""
+    named = [*requirements, *project.reasons]
+    reasons = []
+    if named:
+        reasons.append(f"needed by {listed(named)}")
     if "uv.lock" in files:
-        because += "; uv is not installed, so its lock file is not used"
+        reasons.append("uv is not installed, so its lock file is not used")
     if lacks_pytest:
-        because += "; " if because else ""
-        because += "a test command runs pytest, which no file names"
+        reasons.append("a test command runs pytest, which no file names")
 
     installs = [shlex.join(("pip", "install", *words))]
     if project.needs_install and requirements:
@@ -254,8 +252,22 @@ def _python_step(
         family=Family.PYTHON,
         commands=tuple(installs),
         inputs=present(files, *requirements, "pyproject.toml", "setup.py", "setup.cfg"),
-        because=because,
+        because="; ".join(reasons),
     )
+
+
+def _lacks_pytest(
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    requirements: Sequence[str],
+    project: PythonProject,
+) -> bool:
+    """Whether a test command runs pytest, and nothing would install it."""
+    runs_pytest = any(PYTEST in runners_of(command) for command in commands)
+    if not runs_pytest:
+        return False
+    texts = [files[name] for name in requirements]
+    return not any(map(mentions_pytest, (*texts, *project.texts)))
 
 
 def _node_step(

@@ -17,6 +17,7 @@ from accordance.domain.facts import (
     AttemptFacts,
     ChangeSet,
     CommandRun,
+    EvidenceFacts,
     IsolationLevel,
     Snapshot,
 )
@@ -122,16 +123,7 @@ def collect(
     setting.tell("looking at the change and the evidence")
     patch = readable_patch(workspace, changes)
     evidence = look_at_evidence(workspace, request, after, changes, patch)
-    patch_text = patch.text.decode("utf-8", "replace")
-    facts = AttemptFacts(
-        workspace.commit,
-        changes,
-        steering=steering_files(changes),
-        evidence=evidence,
-        tree="" if patch.left_out else patch.tree,
-        lines=changed_lines(patch_text),
-        version=CURRENT_FACTS,
-    )
+    facts = _untested_facts(workspace, changes, patch, evidence)
 
     collected = CollectedFacts(facts, before, after, patch)
     if request.tests or setting.hidden_tests is not None:
@@ -140,6 +132,25 @@ def collect(
         now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
         _refuse_later_writes(after, now)
     return collected
+
+
+def _untested_facts(
+    workspace: Workspace,
+    changes: ChangeSet,
+    patch: ReadablePatch,
+    evidence: EvidenceFacts,
+) -> AttemptFacts:
+    """Return what is known before any test has run."""
+    patch_text = patch.text.decode("utf-8", "replace")
+    return AttemptFacts(
+        workspace.commit,
+        changes,
+        steering=steering_files(changes),
+        evidence=evidence,
+        tree="" if patch.left_out else patch.tree,
+        lines=changed_lines(patch_text),
+        version=CURRENT_FACTS,
+    )
 
 
 def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
