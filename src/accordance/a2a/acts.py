@@ -245,8 +245,13 @@ def _answer(host: Host, wish: Wish, view: ClientTask) -> ActOutcome:
 
 def _read_answer(host: Host, wish: Wish, question: str) -> PersonAnswer:
     by = host.identity.name
-    files = [content for content in wish.contents if content.is_file]
-    words = [content.text for content in wish.contents if not content.is_file]
+    files = []
+    words = []
+    for content in wish.contents:
+        if content.is_file:
+            files.append(content)
+        else:
+            words.append(content.text)
     text = "\n\n".join(words)
     if not files:
         return inbox.read_line(host.project, question, text, by=by)

@@ -35,7 +35,9 @@ _TALKATIVE: Final = "a2a.server.routes.jsonrpc_dispatcher"
 def base_of(request: Request) -> str:
     """Return the address of the server: that of the settings, else of the request."""
     public: str = request.scope.get(PUBLIC_URL, "")
-    return public.rstrip("/") or f"{request.url.scheme}://{request.url.netloc}"
+    if public:
+        return public.rstrip("/")
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 class _Calls(ServerCallContextBuilder):

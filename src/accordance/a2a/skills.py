@@ -136,7 +136,8 @@ def wish_of(request: SendMessageRequest) -> Wish:
 def _object(holder: SendMessageRequest | Message, name: str) -> dict[str, Any]:
     if not holder.HasField(name):
         return {}
-    content: dict[str, Any] = as_whole_numbers(MessageToDict(getattr(holder, name)))
+    struct = MessageToDict(getattr(holder, name))
+    content: dict[str, Any] = as_whole_numbers(struct)
     return content
 
 

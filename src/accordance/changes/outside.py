@@ -135,7 +135,9 @@ def published(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
 
     with ledger.read() as tx:
         task = tx.task(str(receipt.content["task_id"]))
-        head = head_of(tx, task.plan_id) if TAG in task.tags else None
+        head = None
+        if TAG in task.tags:
+            head = head_of(tx, task.plan_id)
         replaced = replaced_heads(tx, task.plan_id)
     if head is None:
         return receipt

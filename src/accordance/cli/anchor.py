@@ -59,5 +59,6 @@ def command(
         print_json({"file": output, **anchor.to_json()})
     else:
         signed = "signed" if private else "not signed"
-        click.echo(f"{output}  {anchor.plans} plans, root {anchor.root[:12]}, {signed}")
+        root = anchor.root[:12]
+        click.echo(f"{output}  {anchor.plans} plans, root {root}, {signed}")
     return Exit.OK

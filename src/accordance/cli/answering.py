@@ -159,5 +159,6 @@ def _content(file: Path) -> bytes:
             raise Failure(text, Exit.USAGE)
         return file.read_bytes()
     except OSError as error:
-        text = f"{file}: cannot be read: {error.strerror or error}"
+        problem = error.strerror or error
+        text = f"{file}: cannot be read: {problem}"
         raise Failure(text, Exit.USAGE) from None

@@ -78,7 +78,8 @@ def _start(
 
 def _failure_text(program: str, code: int, errors: bytes) -> str:
     text = f"{program}: ended with {code}"
-    last_words = " ".join(errors.decode("utf-8", "replace").split())[-_ERROR_SHOWN:]
+    words = errors.decode("utf-8", "replace").split()
+    last_words = " ".join(words)[-_ERROR_SHOWN:]
     if last_words:
         text += f": {last_words}"
     return text

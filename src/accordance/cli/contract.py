@@ -32,8 +32,9 @@ def list_contracts(as_json: bool) -> None:
 
     width = max(len(contract.version) for contract in contracts)
     for contract in contracts:
-        others = [name for name in contract.names if name != contract.version]
-        print_line(f"{contract.version:<{width}}  {contract.about}")
+        version = contract.version
+        others = [name for name in contract.names if name != version]
+        print_line(f"{version:<{width}}  {contract.about}")
         print_line(f"{'':<{width}}  also: {', '.join(others)}")
 
 

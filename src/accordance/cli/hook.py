@@ -220,7 +220,8 @@ def _own_changes(view: HookView) -> str:
     if not changed:
         return ""
     names = ", ".join(changed[:_MOST_NAMED])
-    more = (
-        f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
-    )
+    more = ""
+    left = len(changed) - _MOST_NAMED
+    if left > 0:
+        more = f" and {left} more"
     return f", with what is not committed yet: {names}{more}"

@@ -59,7 +59,8 @@ def and_words(query: ListQuery, *words: str) -> ListQuery:
     """The same query with further words in its filter."""
     from dataclasses import replace
 
-    return replace(query, filter=" ".join([query.filter, *words]).strip())
+    terms = [query.filter, *words]
+    return replace(query, filter=" ".join(terms).strip())
 
 
 def word(name: str, value: str) -> str:

@@ -196,8 +196,9 @@ def delete(
 def _print_deletion(view: DeletionView) -> None:
     print_line(f"{view.plan_id}  {view.title}  {view.state}, {view.events} events")
     for folder in view.folders:
-        size = f"{counted(folder.files, 'file')}, {counted(folder.bytes, 'byte')}"
-        print_line(f"  {view.evidence}  {folder.path}: {size}")
+        files = counted(folder.files, "file")
+        size = counted(folder.bytes, "byte")
+        print_line(f"  {view.evidence}  {folder.path}: {files}, {size}")
     if view.blobs:
         print_line(f"  removed  {counted(view.blobs, 'blob')} of the ledger")
 

@@ -98,7 +98,9 @@ def _name_of(question: QuestionView) -> str:
 
 def _bar(done: int, active: int) -> Text:
     filled = round(_BAR_WIDTH * done / max(active, 1))
-    return Text.assemble(("━" * filled, "green"), ("━" * (_BAR_WIDTH - filled), "dim"))
+    done_part = "━" * filled
+    open_part = "━" * (_BAR_WIDTH - filled)
+    return Text.assemble((done_part, "green"), (open_part, "dim"))
 
 
 def _counts(status: PlanStatusView) -> Text:

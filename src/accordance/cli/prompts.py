@@ -116,7 +116,7 @@ def _print(view: PromptView, call: int | None, as_json: bool) -> int:
 
 def run_line(run: RunView) -> str:
     """A run in a single line: its executor, its result, its cost and its duration."""
-    names = [name for name in (run.executor, run.model) if name]
+    names = list(filter(None, (run.executor, run.model)))
     executor = " ".join(names) or "no executor"
     head = f"{run.kind} {run.attempt}  {executor}"
 

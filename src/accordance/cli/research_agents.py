@@ -138,7 +138,8 @@ def route(
 def _proposal_line(proposal: Proposal, language: Language) -> str:
     words = WORDS[language]
     agent = proposal.agent
-    name = f"{agent.id} ({agent.title[_title_language(language)]})"
+    title = agent.title[_title_language(language)]
+    name = f"{agent.id} ({title})"
 
     reasons = [
         words.because[reason.kind].format(detail=reason.detail)
@@ -147,7 +148,8 @@ def _proposal_line(proposal: Proposal, language: Language) -> str:
     when = words.ready
     if proposal.waits_for:
         when = f"{words.waits_for}: {', '.join(proposal.waits_for)}"
-    return f"{proposal.score:>3}  {name}: {', '.join(reasons)}; {when}"
+    because = ", ".join(reasons)
+    return f"{proposal.score:>3}  {name}: {because}; {when}"
 
 
 @click.command()

@@ -16,7 +16,9 @@ def complete_contract(
     incomplete: str,
 ) -> list[str]:
     """The names of contracts, for the completion of a shell."""
-    names = [name for contract in registry for name in contract.names]
+    names: list[str] = []
+    for contract in registry:
+        names += contract.names
     return sorted(name for name in names if name.startswith(incomplete))
 
 

@@ -74,7 +74,8 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
         return Exit.OK
     for task in page.items:
         note = task.lease.holder if task.lease else task.last_error or ""
-        print_line(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+        row = f"{task.task_id}  {task.state:<14}  {task.title}  {note}"
+        print_line(row.rstrip())
     if not page.items:
         print_line("no tasks")
     tell_of_more(page)

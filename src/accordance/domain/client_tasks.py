@@ -123,8 +123,10 @@ def name_of(task_id: str, life: int) -> str:
 def life_in(name: str) -> tuple[str, int]:
     """Return the task that such a name means, and which of its lives."""
     task_id, mark, number = name.rpartition(_MARK)
+    if not mark or not task_id:
+        return name, 1
     is_number = number.isascii() and number.isdecimal() and not number.startswith("0")
-    if mark and task_id and is_number and number != "1":
+    if is_number and number != "1":
         return task_id, int(number[:9])
     return name, 1
 

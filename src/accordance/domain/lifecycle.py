@@ -190,7 +190,9 @@ class Counters:
 
     def plus(self, **more: int) -> Counters:
         """Return the counters with so much more of each."""
-        counts = {name: getattr(self, name) + number for name, number in more.items()}
+        counts = {}
+        for name, number in more.items():
+            counts[name] = getattr(self, name) + number
         return replace(self, **counts)
 
     def __sub__(self, other: Counters) -> Counters:

@@ -44,13 +44,14 @@ class Spending:
         known_costs = [
             spending.cost for spending in (self, other) if spending.cost is not None
         ]
+        is_estimated = self.estimated or other.estimated
         return Spending(
             read=self.read + other.read,
             written=self.written + other.written,
             cached=self.cached + other.cached,
             cost=sum(known_costs) if known_costs else None,
             calls=self.calls + other.calls,
-            estimated=self.estimated or other.estimated,
+            estimated=is_estimated,
         )
 
     def uses_up(self, budget: Budget) -> bool:

@@ -179,7 +179,9 @@ def run_program(program: Program, limits: RunLimits) -> ProgramRun:
     room.prepare(program.level)
 
     errors = room.folder / ERRORS
-    redirection = f"exec < {shlex.quote(str(stdin))} 2> {shlex.quote(str(errors))}"
+    source = shlex.quote(str(stdin))
+    target = shlex.quote(str(errors))
+    redirection = f"exec < {source} 2> {target}"
     log = program.folder / _LOG
     command_run = run(
         f"{redirection}\n{program.command}",

@@ -108,7 +108,8 @@ def complete(
     documents = _documents(task, collected, request, submit, None)
     artifacts = {}
     for name in missing:
-        path = left[name].path.removeprefix(f"{request.folder}/").rstrip("/")
+        path = left[name].path.removeprefix(f"{request.folder}/")
+        path = path.rstrip("/")
         if name is ArtifactName.EVIDENCE_DIR:
             path += f"/{_RUNS}"
         artifacts[path] = documents[name]

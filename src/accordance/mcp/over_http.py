@@ -97,7 +97,8 @@ def _worker(identity: Identity, headers: Headers) -> Identity:
     name = headers.get(WORKER_HEADER)
     if name is None:
         return identity
-    is_good = 1 <= len(name) <= _LONGEST_NAME and name.isprintable() and "/" not in name
+    has_good_length = 1 <= len(name) <= _LONGEST_NAME
+    is_good = has_good_length and name.isprintable() and "/" not in name
     if not is_good or name != name.strip():
         raise InvalidWorker(
             f"Accordance-Worker has 1 to {_LONGEST_NAME} printable characters,"

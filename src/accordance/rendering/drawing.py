@@ -38,10 +38,10 @@ def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) ->
     """
     lines: list[str] = []
     drawn: set[str] = set()
-    without_goal = [
-        task for task in graph if task != graph.root and not graph[task].parents
-    ]
-    top = [graph.root, *without_goal]
+    top = [graph.root]
+    for task, node in graph.nodes.items():
+        if task != graph.root and not node.parents:
+            top.append(task)
     waiting = [_Branch(task) for task in reversed(top)]
 
     while waiting:
@@ -125,7 +125,9 @@ def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None)
         lines.append(f'    {name}{opening}"{text}"{closing}')
 
     for task, other, arrow in _arrows(graph, "-->", "-.->"):
-        lines.append(f"    {names[task]} {arrow} {names[other]}")
+        source = names[task]
+        target = names[other]
+        lines.append(f"    {source} {arrow} {target}")
     return "\n".join(lines) + "\n"
 
 
@@ -141,7 +143,9 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
 
     waiting_style = " [style=dashed, constraint=false]"
     for task, other, style in _arrows(graph, "", waiting_style):
-        lines.append(f"  {_dot_text(task)} -> {_dot_text(other)}{style};")
+        source = _dot_text(task)
+        target = _dot_text(other)
+        lines.append(f"  {source} -> {target}{style};")
     lines.append("}")
     return "\n".join(lines) + "\n"
 
@@ -178,12 +182,17 @@ def _alternative(node: PlanNode) -> str:
 
 
 def _mermaid_text(text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return escaped.replace("\n", " ").replace("#", "#35;")  # it begins an entity
+    escaped = text.replace("&", "&amp;")
+    escaped = escaped.replace('"', "&quot;")
+    escaped = escaped.replace("<", "&lt;")
+    escaped = escaped.replace("\n", " ")
+    return escaped.replace("#", "#35;")  # it begins an entity
 
 
 def _dot_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    escaped = text.replace("\\", "\\\\")
+    escaped = escaped.replace('"', '\\"')
+    escaped = escaped.replace("\n", " ")
     return f'"{escaped}"'
 
 

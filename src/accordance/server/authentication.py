@@ -92,7 +92,9 @@ def _address(connection: HTTPConnection) -> str:
 def bearer_of(connection: HTTPConnection) -> str | None:
     """Return what a caller brings as Bearer."""
     scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
+    if scheme.lower() != "bearer":
+        return None
+    return key.strip() or None
 
 
 def _key_of(connection: HTTPConnection) -> str:

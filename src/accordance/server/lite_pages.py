@@ -105,15 +105,15 @@ def plans_page(caller: Caller, wanted: LitePage) -> str:
     rows: list[list[Content]] = []
     for plan in listed.items:
         states = plan.states or {}
-        counts = ", ".join(
-            f"{count} {state.replace('_', ' ').lower()}"
-            for state, count in states.items()
-        )
+        counts = []
+        for state, count in states.items():
+            words = state.replace("_", " ").lower()
+            counts.append(f"{count} {words}")
         rows.append(
             [
                 _to("plans", plan.plan_id, plan.title),
                 parts.state(plan.state),
-                counts,
+                ", ".join(counts),
                 str(plan.open_questions or ""),
             ]
         )

@@ -36,7 +36,7 @@ _LONGEST_NAME: Final = 100
 
 
 class NoLogin(AccordanceError):
-    """Logging in is impossible here: no provider is configured."""
+    """Nobody can log in here: no provider is configured."""
 
     code = "no-login"
     category = Category.NOT_FOUND

@@ -23,7 +23,8 @@ class Buckets:
         """Take a request out; return the seconds to wait, 0 if a request was left."""
         moment = self.clock()
         level, at = self._levels.get(caller, (self.burst, moment))
-        level = min(self.burst, level + (moment - at) * self.per_second)
+        gained = (moment - at) * self.per_second
+        level = min(self.burst, level + gained)
         if level < 1:
             self._levels[caller] = level, moment
             return (1 - level) / self.per_second

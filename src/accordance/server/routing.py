@@ -125,7 +125,9 @@ class SecretAnswer(Response):
 
 async def _repeatable(request: Request, key: str, handle: Handler) -> Response:
     """Carry out a request once; the same request again gets the same answer."""
-    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+    has_good_length = 1 <= len(key) <= _LONGEST_KEY
+    is_plain = key.isascii() and key.isprintable()
+    if not has_good_length or not is_plain:
         raise InvalidRequest(
             f"Idempotency-Key has 1 to {_LONGEST_KEY} ASCII characters"
         )

@@ -209,10 +209,13 @@ def _announce(
     shown_host = f"[{host}]" if ":" in host else host
     port = listening.getsockname()[1]
     base = f"{scheme}://{shown_host}:{port}"
-    tell(f"{', '.join(tenants.by_name)}: {base}/v1")
+    names = ", ".join(tenants.by_name)
+    tell(f"{names}: {base}/v1")
     if tenants.one_off is not None:
         tell(f"key for this run: {tenants.one_off.key}")
-    key = f"#key={tenants.one_off.key}" if tenants.one_off is not None else ""
+    key = ""
+    if tenants.one_off is not None:
+        key = f"#key={tenants.one_off.key}"
     dashboard = f"{base}/{key}"  # what follows the # stays in the browser
     tell(f"dashboard: {dashboard}")
     return dashboard

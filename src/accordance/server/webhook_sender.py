@@ -154,7 +154,9 @@ class WebhookSender:
         span = tracing.current()
         if span is not None:
             headers["traceparent"] = str(span)
-        extensions = {"sni_hostname": url.raw_host.decode()} if target.is_secure else {}
+        extensions = {}
+        if target.is_secure:
+            extensions["sni_hostname"] = url.raw_host.decode()
         request = httpx.Request(
             "POST",
             url.copy_with(host=target.address),

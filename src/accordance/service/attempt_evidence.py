@@ -175,7 +175,8 @@ def failing_tests(bundle: Bundle) -> tuple[tuple[FailingTestView, ...], int]:
             log = bundle.test_log(command, _LONGEST_LINE * _MOST_LINES) or b""
             named = [(command.command, log.decode("utf-8", "replace"))]
         views += [_failing_test(test, text) for test, text in named]
-    return tuple(views[:_MOST_TESTS]), max(0, len(views) - _MOST_TESTS)
+    left_out = max(0, len(views) - _MOST_TESTS)
+    return tuple(views[:_MOST_TESTS]), left_out
 
 
 def _failing_test(test: str, text: str) -> FailingTestView:
@@ -185,18 +186,22 @@ def _failing_test(test: str, text: str) -> FailingTestView:
 def last_lines(text: str, most: int) -> tuple[str, ...]:
     """Return the last lines of a text that are not blank; long ones are cut."""
     whole_lines = text.expandtabs().splitlines()
-    lines = [line.rstrip()[:_LONGEST_LINE] for line in whole_lines]
-    return tuple([line for line in lines if line.strip()][-most:])
+    lines = []
+    for whole_line in whole_lines:
+        line = whole_line.rstrip()[:_LONGEST_LINE]
+        if line.strip():
+            lines.append(line)
+    return tuple(lines[-most:])
 
 
 def run_folder(home: Home, task_id: str, attempt: int, kind: str) -> Path | None:
     """Return the folder of the last run of an attempt; None if there is none."""
     base = home.runs / safe_name(task_id)
-    folders = [
-        (int(number[1]), folder)
-        for folder in base.glob(f"{kind}-{attempt}-*")
-        if (number := _NUMBERED.search(folder.name)) and folder.is_dir()
-    ]
+    folders = []
+    for folder in base.glob(f"{kind}-{attempt}-*"):
+        number = _NUMBERED.search(folder.name)
+        if number is not None and folder.is_dir():
+            folders.append((int(number[1]), folder))
     return max(folders)[1] if folders else None
 
 

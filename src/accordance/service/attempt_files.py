@@ -193,8 +193,9 @@ def _patch_of(project: Project, attempt: FiledAttempt) -> tuple[str | None, byte
     patch = attempt.evidence().patch(LARGEST_PATCH + 1)
     if patch is None:
         raise EvidenceGone(f"the evidence of {attempt.name} has no patch.diff any more")
-    base = str(message.case["base"]) if message else None
-    return base, patch
+    if message is None:
+        return None, patch
+    return str(message.case["base"]), patch
 
 
 def _kept_work(project: Project, attempt: FiledAttempt) -> tuple[str, bytes] | None:

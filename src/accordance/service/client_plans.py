@@ -76,8 +76,10 @@ def bring_goal(
     words = goal.strip()
     if not words:
         raise EmptyGoal("the message says nothing", way_out="say what shall be done")
-    title = " ".join(words.splitlines()[0].split())[:_LONGEST_TITLE]
-    name = hashlib.sha256(f"{by}\0{request}".encode("utf-8", "replace")).hexdigest()
+    first_line = words.splitlines()[0]
+    title = " ".join(first_line.split())[:_LONGEST_TITLE]
+    named = f"{by}\0{request}".encode("utf-8", "replace")
+    name = hashlib.sha256(named).hexdigest()
     plan_id = f"request-{name[:_DIGITS]}"
     task = ShortTask(
         title=title,

@@ -132,15 +132,25 @@ def _ended(task: TaskRecord, life: int, stage: Stage) -> ClientTask:
         stage=stage,
         at="",
         status=Utterance(text=f"It was taken up again as {later}.", is_ours=True),
-        refers_to=name_of(task.task_id, life - 1) if life > 1 else None,
+        refers_to=_life_before(task, life),
         details={"title": task.title, "goesOnAs": later},
     )
 
 
+def _life_before(task: TaskRecord, life: int) -> str | None:
+    """Return the name that a task had in its life before, if there was any."""
+    if life == 1:
+        return None
+    return name_of(task.task_id, life - 1)
+
+
 def events_filter(task: TaskRecord, *, is_root: bool) -> str:
     """Return the filter of the events after which a task may look different."""
-    plan = str(Term(Word.PLAN, task.plan_id))
-    return plan if is_root else f"{plan} {Term(Word.TASK, task.task_id)}"
+    plan = Term(Word.PLAN, task.plan_id)
+    if is_root:
+        return str(plan)
+    own = Term(Word.TASK, task.task_id)
+    return f"{plan} {own}"
 
 
 def root_of(project: Project, plan_id: str) -> str:
@@ -179,9 +189,7 @@ class _Showing:
             status=self._status(stage, open_questions, verdicts),
             artifacts=tuple(self._artifacts(verdicts)),
             talk=tuple(_talk(questions)),
-            refers_to=(
-                name_of(self.record.task_id, self.life - 1) if self.life > 1 else None
-            ),
+            refers_to=_life_before(self.record, self.life),
             details=self._details(),
         )
 
@@ -235,7 +243,8 @@ class _Showing:
     def _has_plan_begun(self) -> bool:
         counts = self.tx.count_states(self.record.plan_id)
         waiting = (State.PENDING, State.READY)
-        return any(count for state, count in counts.items() if state not in waiting)
+        begun = [count for state, count in counts.items() if state not in waiting]
+        return any(begun)
 
     def _time(self, questions: list[QuestionRecord]) -> str:
         moments = [self.record.updated_at]
@@ -311,7 +320,8 @@ class _Showing:
             "bytes": size,
             "approved": made.approved_at is not None,
         }
-        text, data = None, None
+        text = None
+        data = None
         if size <= _LARGEST_SHOWN:
             text = self.tx.blob(made.sha256).decode("utf-8", "replace")
         else:
@@ -339,7 +349,9 @@ def _name_of_verdicts(verdicts: tuple[VerdictView, ...]) -> str:
 
 def _question(asked: AskedView, count: int) -> Utterance:
     """Return a question as words, and what answering it takes as data."""
-    more = "" if count == 1 else f" ({count - 1} more after this)"
+    more = ""
+    if count > 1:
+        more = f" ({count - 1} more after this)"
     data = {
         "question": asked.question_id,
         "number": asked.number,

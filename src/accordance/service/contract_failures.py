@@ -117,7 +117,8 @@ def _example(
     violation: Mapping[str, object],
     who: Who,
 ) -> FailureExampleView:
-    expected, actual = violation.get("expected", ""), violation.get("actual", "")
+    expected = violation.get("expected", "")
+    actual = violation.get("actual", "")
     return FailureExampleView(
         plan_id=message.plan_id,
         subject=message.subject,

@@ -130,7 +130,8 @@ class HostedRuns:
         """Return the runs of a project, the newest first."""
         with self._news:
             runs = [run for run in self._runs if run.project.place == project.place]
-            return HostedRunListView(items=tuple(run.view() for run in reversed(runs)))
+            views = [run.view() for run in reversed(runs)]
+            return HostedRunListView(items=tuple(views))
 
     @property
     def is_well(self) -> bool:

@@ -139,5 +139,6 @@ def _given_up(tx: Transaction, task: TaskRecord) -> GivenUpTask:
 def _bundles(tx: Transaction, plan_id: str) -> tuple[str, ...]:
     """Return where the evidence of the plan's changes lies."""
     submissions = tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION")
-    places = [str(each.case["bundle"]) for each in submissions if "bundle" in each.case]
+    cases = [submission.case for submission in submissions]
+    places = [str(case["bundle"]) for case in cases if "bundle" in case]
     return tuple(dict.fromkeys(places))

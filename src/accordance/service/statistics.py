@@ -87,7 +87,8 @@ class Counted:
         asked: dict[str, str] = {}
         begun: dict[tuple[str, str], tuple[Who, str]] = {}
         for entry in entries:
-            task, payload = entry.task_id or "", entry.payload
+            task = entry.task_id or ""
+            payload = entry.payload
             if entry.kind == "CLAIMED":
                 attempts[task] += 1
                 holder = payload.get("holder")

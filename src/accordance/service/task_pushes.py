@@ -216,9 +216,11 @@ def _of(
 
 
 def _named(webhooks: Sequence[WebhookRecord], name: str) -> list[WebhookRecord]:
-    return [
-        each for each in webhooks if each.push is not None and each.push.name == name
-    ]
+    named = []
+    for webhook in webhooks:
+        if webhook.push is not None and webhook.push.name == name:
+            named.append(webhook)
+    return named
 
 
 def _shown(webhook: WebhookRecord) -> Push:

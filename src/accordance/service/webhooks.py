@@ -89,7 +89,8 @@ def target_of(url: str, *, private: bool = False) -> Target:
     """
     try:
         parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        usual_port = 443 if parts.scheme == "https" else 80
+        port = parts.port or usual_port
     except ValueError:
         raise InvalidWebhook("the address of the webhook cannot be read") from None
     host = parts.hostname

@@ -83,7 +83,8 @@ class PlainLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line, and a traceback behind it."""
         words = _about.get()
-        subject = " ".join(str(words[word]) for word in _ABOUT if word in words)
+        known = [words[word] for word in _ABOUT if word in words]
+        subject = " ".join(map(str, known))
         parts = (
             _moment(record)[11:19],
             record.levelname.lower(),
@@ -112,7 +113,8 @@ def logged(
     stream: TextIO | None = None,
 ) -> Iterator[None]:
     """Write logs to standard error as long as the block runs."""
-    if any(isinstance(each, _Lines) for each in logging.getLogger(ROOT).handlers):
+    handlers = logging.getLogger(ROOT).handlers
+    if any(isinstance(handler, _Lines) for handler in handlers):
         yield  # an outer block writes them already
         return
     out = sys.stderr if stream is None else stream

@@ -187,7 +187,8 @@ def _text_parts(text: str) -> str:
 
 
 def _message(role: str, text: str) -> str:
-    return json.dumps([{"role": role, "parts": [_part(text)]}], ensure_ascii=False)
+    message = {"role": role, "parts": [_part(text)]}
+    return json.dumps([message], ensure_ascii=False)
 
 
 def _part(text: str) -> dict[str, Any]:

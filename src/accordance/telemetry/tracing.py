@@ -44,8 +44,9 @@ class SpanPlace:
         fits = _PARENT.fullmatch(traceparent.strip().lower())
         if fits is None:
             return None
-        place = cls(int(fits[1], 16), int(fits[2], 16))
-        return place if place.trace and place.span else None
+        place = cls(trace=int(fits[1], 16), span=int(fits[2], 16))
+        is_valid = bool(place.trace and place.span)
+        return place if is_valid else None
 
     def __str__(self) -> str:
         """Return it as a `traceparent`."""
@@ -53,7 +54,8 @@ class SpanPlace:
 
 
 def _number(name: str, size: int) -> int:
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:size], "big") or 1
+    digest = hashlib.sha256(name.encode()).digest()
+    return int.from_bytes(digest[:size], "big") or 1
 
 
 GIVEN: Final[ContextVar[SpanPlace | None]] = ContextVar("given place", default=None)

@@ -44,7 +44,8 @@ def branch_name(plan_id: str) -> str:
 
 def _safe(name: str) -> str:
     """Return a name that git takes; a changed name gets part of its hash."""
-    safe_name = _UNSAFE.sub("-", name)[:_MAX_NAME].strip("-") or "plan"
+    safe_name = _UNSAFE.sub("-", name)[:_MAX_NAME]
+    safe_name = safe_name.strip("-") or "plan"
     if safe_name == name:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()

@@ -179,7 +179,7 @@ def _special_files(directory: str, names: list[str]) -> set[str]:
     special = set()
     for name in names:
         mode = os.lstat(os.path.join(directory, name)).st_mode  # noqa: PTH118 - texts
-        is_ordinary = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+        is_ordinary = stat.S_IFMT(mode) in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
         if not is_ordinary:
             special.add(name)
     return special

@@ -242,7 +242,8 @@ def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, 
 
 
 def _what_is_lacking(runs: Sequence[CommandRun]) -> str:
-    missing = listed(tuple(dict.fromkeys(run.missing for run in runs)))
+    names = dict.fromkeys(run.missing for run in runs)
+    missing = listed(tuple(names))
     command = runs[0].command
     return (
         f"{missing} is not installed where tests can see it: {command};"

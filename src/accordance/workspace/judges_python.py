@@ -171,7 +171,9 @@ class ActiveEnvironment:
     @property
     def places(self) -> tuple[Path, ...]:
         """What tests must see to use it."""
-        return (self.folder,) if self.base is None else (self.folder, self.base)
+        if self.base is None:
+            return (self.folder,)
+        return (self.folder, self.base)
 
 
 def active_environments(

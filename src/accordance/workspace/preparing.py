@@ -276,7 +276,9 @@ def _installed(place: Path) -> dict[str, dict[str, Any]]:
     for folder in place.glob("lib/python3*/site-packages/*.dist-info"):
         name = folder.name.removesuffix(".dist-info").rpartition("-")[0]
         origin = folder / "direct_url.json"
-        packages[name] = json.loads(origin.read_bytes()) if origin.is_file() else {}
+        packages[name] = {}
+        if origin.is_file():
+            packages[name] = json.loads(origin.read_bytes())
     return packages
 
 

@@ -34,8 +34,8 @@ from accordance.contracts.violation import (
     Violation,
     excerpt,
 )
+from accordance.domain.json_numbers import as_number
 from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent
-from accordance.domain.research.comparators import as_number
 from accordance.domain.research.floors import (
     LOW_TYPICALITY,
     Acknowledgement,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from accordance.domain.json_numbers import as_whole_number
 from accordance.errors import InvalidPlanFile
 
 _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,999})")
@@ -109,10 +110,10 @@ def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
 
 def whole_number_in(entry: Entry, key: str) -> int:
     """Return a whole number. `0123` is refused: its meaning is unclear."""
-    value = json_in(entry)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise expected("a whole number", key, entry)
+    number = as_whole_number(json_in(entry))
+    if number is None:
+        raise expected("a whole number", key, entry)
+    return number
 
 
 def flag_in(entry: Entry, key: str) -> bool:

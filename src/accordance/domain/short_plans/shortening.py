@@ -21,6 +21,7 @@ from accordance.contracts.catalogue.plan import (
 )
 from accordance.contracts.jsonpath import without
 from accordance.domain.coding_keys import KEY, TAG
+from accordance.domain.json_numbers import as_whole_number
 from accordance.domain.short_plans.compiling import (
     CRITERIA,
     DELIVERABLE,
@@ -301,8 +302,8 @@ def _stated(further: _Json) -> dict[str, Any]:
         values["accept"] = tuple(further.pop(CRITERIA))
     if further.get(DELIVERABLE) is not None:
         values["deliver"] = further.pop(DELIVERABLE)
-    limit = further.get(TIME_LIMIT)
-    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+    limit = as_whole_number(further.get(TIME_LIMIT))
+    if limit is not None and limit > 0:
         values["timeout"] = further.pop(TIME_LIMIT)
     return values
 

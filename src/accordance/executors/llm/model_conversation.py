@@ -225,7 +225,9 @@ class ModelConversation:
             return None
         opinion = await asyncio.to_thread(self.assignment.opinion, reply.text.encode())
         self.seen.append(Observation("submitted", opinion.to_json()))
-        return None if opinion.done or opinion.is_final else opinion.text
+        if opinion.done or opinion.is_final:
+            return None
+        return opinion.text
 
     def _checked(self, reply: ModelReply) -> Accepted[Any] | Rejected:
         """Check an answer. A doomed answer is rejected for its doom alone."""

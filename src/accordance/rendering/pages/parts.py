@@ -37,10 +37,19 @@ def table(
     caption: str = "",
 ) -> Markup:
     """Return a table that scrolls by itself where it is too wide."""
-    head = tag("thead", tag("tr", [tag("th", each, scope="col") for each in heads]))
-    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
-    above = tag("caption", caption) if caption else None
-    return tag("div", tag("table", above, head, body), class_="scrolls", tabindex="0")
+    head = tag("tr", [tag("th", each, scope="col") for each in heads])
+    body = [_row(cells) for cells in rows]
+    whole = tag(
+        "table",
+        tag("caption", caption) if caption else None,
+        tag("thead", head),
+        tag("tbody", body),
+    )
+    return tag("div", whole, class_="scrolls", tabindex="0")
+
+
+def _row(cells: Sequence[Content]) -> Markup:
+    return tag("tr", [tag("td", cell) for cell in cells])
 
 
 def facts(pairs: Iterable[tuple[str, Content]]) -> Markup:

@@ -166,11 +166,11 @@ def _record_with(
     """Return the record of all hooks, with this hook."""
     kinds = () if record is None else record.kinds
     made = () if record is None else record.made
-    new = tuple(
-        change.place.relative_to(root).as_posix()
-        for change in changes
-        if change.before is None and change.place.is_relative_to(root)
-    )
+    new = []
+    for change in changes:
+        if change.before is None and change.place.is_relative_to(root):
+            place = change.place.relative_to(root)
+            new.append(place.as_posix())
     earlier_rounds = ROUNDS if record is None else record.rounds
     return HookRecord(
         repository=str(root),

@@ -144,10 +144,11 @@ def changes_to_take_out(
                 after = None
             return (_text_change(place, before, after),)
         case HookKind.OPENCODE:
-            files = (_PLUGIN, *(path for path in (_PLUGIN_IGNORES,) if path in made))
-            return tuple(
-                _removal(root / path) for path in files if (root / path).exists()
-            )
+            files = [_PLUGIN]
+            if _PLUGIN_IGNORES in made:
+                files.append(_PLUGIN_IGNORES)
+            places = [root / path for path in files]
+            return tuple(_removal(place) for place in places if place.exists())
         case HookKind.GIT:
             return _script_taken_out(root)
         case HookKind.PRE_COMMIT:

@@ -28,7 +28,7 @@ from accordance.workspace.uncommitted import left_out_of_commit
 
 
 class StopEventUnreadable(AccordanceError):
-    """What an agent sent to its hook cannot be read."""
+    """What an agent told its hook cannot be read."""
 
     code = "stop-event-unreadable"
 
@@ -133,12 +133,15 @@ def _judged(root: Path, state: HookState) -> Judged:
 
 def _from(judgement: Judgement) -> Judged:
     verdict = judgement.verdict
-    code = f" {verdict.reason_code}" if verdict.reason_code else ""
-    reason = f": {verdict.reason}" if not judgement and verdict.reason else ""
+    headline = str(verdict.outcome)
+    if verdict.reason_code:
+        headline += f" {verdict.reason_code}"
+    if verdict.reason and not judgement:
+        headline += f": {verdict.reason}"
     standing = standing_of(cause_of_verdict(verdict))
     return Judged(
         standing=WorkStanding.DONE if judgement else standing,
-        headline=f"{verdict.outcome}{code}{reason}",
+        headline=headline,
         reasons="" if judgement else feedback_for(verdict, judgement.failing_tests),
         task_id=judgement.task_id,
     )

@@ -50,14 +50,18 @@ def _title(project: Project, plan_id: str) -> str:
 
 def _summary(project: Project, plan_id: str) -> Iterator[Markup]:
     summary = summary_of(project, plan_id)
-    counts = ", ".join(
-        f"{count} {state.replace('_', ' ').lower()}" for state, count in summary.states
-    )
-    took = None if summary.seconds is None else duration_text(summary.seconds)
+    counts = []
+    for state, count in summary.states:
+        words = state.replace("_", " ").lower()
+        counts.append(f"{count} {words}")
+    done = f"{summary.done} of {summary.tasks} done"
+    took = None
+    if summary.seconds is not None:
+        took = duration_text(summary.seconds)
     yield parts.facts(
         [
             ("State", parts.state(summary.state)),
-            ("Tasks", f"{summary.done} of {summary.tasks} done ({counts})"),
+            ("Tasks", f"{done} ({', '.join(counts)})"),
             ("Took", took),
             ("Tokens", f"{summary.tokens:,}" if summary.tokens else None),
             ("Cost", f"{summary.cost:.4f}" if summary.cost else None),

@@ -15,4 +15,6 @@ class LeaseView(View):
 
 def lease_view(lease: Lease | None) -> LeaseView | None:
     """Show a lease, if a task has one."""
-    return None if lease is None else LeaseView(holder=lease.holder, until=lease.until)
+    if lease is None:
+        return None
+    return LeaseView(holder=lease.holder, until=lease.until)
