@@ -52,7 +52,8 @@ def verify_numbers(
     for number in sorted(twice)[:_NAMED]:
         own.broken(f"two events have the number {number}")
 
-    missing = (number for number in range(1, len(times) + 1) if number not in times)
+    expected = range(1, len(times) + 1)
+    missing = (number for number in expected if number not in times)
     for number in islice(missing, _NAMED):
         own.missing(f"the event with number {number} is missing")
 

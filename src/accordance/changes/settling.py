@@ -290,8 +290,11 @@ def _not_here(change: JudgedChange) -> BundleBroken:
 
 def _place_aside(bundle: Path) -> Path:
     """The first free name for the evidence of a run that does not count."""
-    places = (bundle.with_name(f"{bundle.name}-cut-{number}") for number in count(1))
-    return next(place for place in places if not place.exists())
+    for number in count(1):
+        place = bundle.with_name(f"{bundle.name}-cut-{number}")
+        if not place.exists():
+            break
+    return place
 
 
 def _has_evidence(folder: Path, change: JudgedChange) -> bool:

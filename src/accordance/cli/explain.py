@@ -81,7 +81,9 @@ def _name(page: Page) -> str:
 def _title(page: Page) -> str:
     if isinstance(page, VocabularyEntry):
         return f"{page.kind}: {page.meaning}"
-    return page.title if isinstance(page, CodePage) else page.trigger
+    if isinstance(page, CodePage):
+        return page.title
+    return page.trigger
 
 
 def _row(page: Page) -> dict[str, str]:

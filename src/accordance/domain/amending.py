@@ -288,9 +288,8 @@ def _waits_for_turn(node: PlanNode, at: Mapping[str, NodeProgress]) -> bool:
 def _follows_unused(node: PlanNode, inactive: Collection[str]) -> bool:
     if node.checks is not None:
         return node.checks in inactive
-    if not node.parents:
-        return False
-    return all(parent in inactive for parent in node.parents)
+    is_part = bool(node.parents)
+    return is_part and all(parent in inactive for parent in node.parents)
 
 
 def _excuse_unneeded(plan: PlanInMemory, inactive: frozenset[str]) -> None:
@@ -312,9 +311,8 @@ def _is_unneeded(plan: PlanInMemory, task: str) -> bool:
             return True
     if node.checks is not None:
         return plan.at[node.checks].excused
-    if not node.parents:
-        return False
-    return all(plan.at[goal].excused for goal in node.parents)
+    is_part = bool(node.parents)
+    return is_part and all(plan.at[goal].excused for goal in node.parents)
 
 
 def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:

@@ -109,11 +109,9 @@ def _docstrings(module: ast.Module) -> Iterator[ast.stmt]:
     for node in ast.walk(module):
         if not isinstance(node, _Documented) or not node.body:
             continue
-        first = node.body[0]
-        if not isinstance(first, ast.Expr):
-            continue
-        if isinstance(first.value, ast.Constant):
-            yield first
+        match node.body[0]:
+            case ast.Expr(value=ast.Constant()) as docstring:
+                yield docstring
 
 
 def _is_mere_annotation(node: ast.stmt) -> bool:

@@ -57,15 +57,17 @@ def _message(tx: Transaction, task: TaskRecord, message: MessageRecord) -> Messa
     raw = tx.blob(message.sha256)
     result = _read_again(tx, task, message, raw)
     answer = message.answer
-    refused = message.case.get("refused")
     status = "accepted" if message.accepted else "rejected"
+    refused = message.case.get("refused")
+    if refused is not None:
+        status = "refused"
     return MessageView(
         message_id=message.message_id,
         kind=message.kind,
         attempt=message.attempt,
         at=message.at,
-        status="refused" if refused is not None else status,
-        why_refused=None if refused is None else str(refused),
+        status=status,
+        why_refused=_text(refused),
         outcome=_text(answer.get("outcome")),
         reason_code=_text(answer.get("reason_code")),
         bytes=len(raw),
@@ -93,14 +95,14 @@ def _reading(result: Accepted[Any] | Rejected | None) -> Mapping[str, Any]:
     if isinstance(result, Accepted):
         value = dump(result.value)
         return {**read, "value": value, "violations": (), "total_violations": 0}
-    violations = tuple(
-        {**violation.to_json(), "text": str(violation)}
-        for violation in result.violations
-    )
+    violations = []
+    for violation in result.violations:
+        row = {**violation.to_json(), "text": str(violation)}
+        violations.append(row)
     return {
         **read,
         "value": result.message,
-        "violations": violations,
+        "violations": tuple(violations),
         "total_violations": result.total,
     }
 

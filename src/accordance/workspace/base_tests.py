@@ -186,7 +186,9 @@ def base_runs(
 
     A cache folder that other users can write is not used: an empty folder stands in.
     """
-    entries = sorted((path, asdict(entry)) for path, entry in tree.entries.items())
+    entries = []
+    for path, entry in sorted(tree.entries.items()):
+        entries.append((path, asdict(entry)))
     about = {
         "version": _version.__version__,
         "tree": entries,

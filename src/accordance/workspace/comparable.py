@@ -201,7 +201,8 @@ def refuse_other_line_ends(
             if now.sha256 == entry.sha256:
                 return
             with_crlf = text.replace(b"\n", b"\r\n")
-            if now.size == len(with_crlf) and content_of(work, now) == with_crlf:
+            has_its_size = now.size == len(with_crlf)
+            if has_its_size and content_of(work, now) == with_crlf:
                 converted.append(path)
 
     if len(converted) >= _ENOUGH_FILES:

@@ -199,7 +199,8 @@ def _fault_of(level: IsolationLevel) -> str:
         output = log.read_text("utf-8", "replace") if log.exists() else ""
 
     if not result.passed:
-        reason = " ".join((result.note or output).split())[:200]
+        words = (result.note or output).split()
+        reason = " ".join(words)[:200]
         return f"it could not start a command ({reason or result.ending})"
     return _fault_in(output)
 

@@ -193,7 +193,9 @@ class RemoteGit:
             if any(_MOVED.search(line) for line in refused):
                 return StalePush(f"{self.address} has moved: {refused[0]}")
             _, refs, *why = refused[0].split("\t")
-            detail = f"{refs.partition(':')[2]} {' '.join(why)}; {_told(errors)}"
+            target = refs.partition(":")[2]
+            reason = " ".join(why)
+            detail = f"{target} {reason}; {_told(errors)}"
             return self._unavailable(RemoteProblem.REFUSES, detail)
 
         for problem, words in _WORDS:

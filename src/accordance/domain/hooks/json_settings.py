@@ -110,9 +110,7 @@ def _check_shape(settings: JsonObject) -> None:
 
 
 def _is_group(value: object) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    entries = value.get("hooks", [])
+    entries = value.get("hooks", []) if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
         return False
     return all(isinstance(entry, Mapping) for entry in entries)
