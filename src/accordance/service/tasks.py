@@ -94,11 +94,7 @@ def take_task(project: Project, request: WorkRequest) -> Assigned | NothingView:
     take = partial(_take, project, request)
     handed = hand_out(project.ledger, project.home, take)
     if isinstance(handed, NoTaskReason):
-        return NothingView(
-            task=None,
-            why=handed.name,
-            text=handed.value,
-        )
+        return NothingView(task=None, why=handed.name, text=handed.value)
     return Assigned(handed.taken, AssignmentView.model_validate(handed.document))
 
 
@@ -133,10 +129,7 @@ def _taken_before(project: Project, request: WorkRequest) -> Taken | None:
             continue
         with suppress(Conflict):  # it was lost just now
             lease = tasks.extend(
-                project.ledger,
-                task_id,
-                attempt=taken.attempt,
-                holder=request.holder,
+                project.ledger, task_id, attempt=taken.attempt, holder=request.holder
             )
             return replace(taken, lease=lease)
     return None
@@ -187,9 +180,7 @@ def _brief_view(tx: Transaction, task: TaskRecord) -> TaskBriefView:
 
 
 def held_tasks(
-    project: Project,
-    holder: str,
-    plan_id: str | None = None,
+    project: Project, holder: str, plan_id: str | None = None
 ) -> list[Taken]:
     """Return the tasks that a worker holds, in one plan or in all."""
     with project.ledger.read() as tx:
@@ -249,11 +240,7 @@ def submit(
 
 
 def ask_person(
-    project: Project,
-    taken: Taken,
-    question: str,
-    *,
-    holder: str,
+    project: Project, taken: Taken, question: str, *, holder: str
 ) -> AnswerView:
     """Ask a person, for the holder of a task: the task waits for the answer."""
     task = taken.task
@@ -262,11 +249,7 @@ def ask_person(
     message = None
     claim = None
     if is_change:
-        claim = Claim(
-            status="NEED_INPUT",
-            summary=question,
-            needs_input=(question,),
-        )
+        claim = Claim(status="NEED_INPUT", summary=question, needs_input=(question,))
     else:
         message = _needs_answer(task.task_id, question)
     answer = outside.submit(
@@ -331,11 +314,7 @@ def _holder_of(project: Project, task_id: str | None) -> str | None:
 
 
 def retry(
-    project: Project,
-    name: str,
-    *,
-    by: str,
-    reason: str | None = None,
+    project: Project, name: str, *, by: str, reason: str | None = None
 ) -> TaskView:
     """Give a failed or blocked task another chance; its attempts begin anew."""
     task_id = task_id_of(project, name)
@@ -356,12 +335,7 @@ def release(
     """
     task_id = task_id_of(project, name)
     task = outside.release(
-        project.ledger,
-        project.home,
-        task_id,
-        by=by,
-        attempt=attempt,
-        holder=holder,
+        project.ledger, project.home, task_id, by=by, attempt=attempt, holder=holder
     )
     return task_view(task)
 
@@ -406,17 +380,8 @@ def cancel(
     """
     task_id = task_id_of(project, name)
     along = tasks.cancel(
-        project.ledger,
-        task_id,
-        by=by,
-        excuse=excuse,
-        cascade=cascade,
-        reason=reason,
+        project.ledger, task_id, by=by, excuse=excuse, cascade=cascade, reason=reason
     )
     with project.ledger.read() as tx:
         state = tx.progress(task_id).state
-    return CancelledTaskView(
-        task_id=task_id,
-        state=state,
-        along=along,
-    )
+    return CancelledTaskView(task_id=task_id, state=state, along=along)
