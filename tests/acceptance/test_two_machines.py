@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.keeping import with_kept_evidence
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.domain.blobs import BlobConfig
 from accordance.domain.faults import Fault
 from accordance.executors.opinion import Opinion

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from accordance.changes.attempt import CodingAttempt, Workshop, workshop_of
+from accordance.changes.attempt import CodingAttempt
 from accordance.changes.commission import Commission
 from accordance.changes.concluding import Conclusion
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.domain.findings import listed
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Lease, MessageRecord, TaskRecord

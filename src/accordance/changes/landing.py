@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.keeping import with_kept_evidence
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import workshop_of
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.ruling import BEHIND

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.handing_in import NOTHING_BESIDE, Beside, ChangeHandIn
 from accordance.changes.landing import (
     is_landing,
@@ -20,6 +19,7 @@ from accordance.changes.landing import (
     take_landing,
 )
 from accordance.changes.lending import assignment_with_clone
+from accordance.changes.workshop import workshop_of
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict

@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from accordance.changes.attempt import CodingAttempt, Workshop
+from accordance.changes.attempt import CodingAttempt
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.moved_base import SHORT_ID, MovedBase
+from accordance.changes.workshop import Workshop
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.chain import canonical
 from accordance.domain.findings import Gate, listed

@@ -19,7 +19,7 @@ from accordance.workspace.errors import ForeignPush, RemoteUnavailable, Workspac
 from accordance.workspace.remote_branch import RemoteBranch
 
 if TYPE_CHECKING:  # the workshop ends its attempts by these
-    from accordance.changes.attempt import Workshop
+    from accordance.changes.workshop import Workshop
 
 OF_REMOTE: Final = frozenset((Fault.REMOTE_AWAY, Fault.FOREIGN_PUSH))
 _ANOTHER_CAUSE: Final = "it has nothing to do with the remote"

@@ -7,6 +7,8 @@
 Answers are the views of the service. What the server does not carry out raises
 ServerProblem. Acts carry an Idempotency-Key and are sent again when the connection
 breaks or the server is busy: they are carried out once.
+
+The module is long because the client has a method for each route of the API.
 """
 
 from __future__ import annotations

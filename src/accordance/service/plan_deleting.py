@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from accordance.changes.attempt import workshop_of
+from accordance.changes.workshop import workshop_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.deletions import DeletionView, EvidenceFolderView
 from accordance.work import plan_deleting

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.moved_base import moved_base
 from accordance.changes.plan_rebasing import PlanRebase, RebasedPlan
 from accordance.changes.remote_faults import RemoteCauses
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.runtime.going_on import go_on
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from accordance.changes.attempt import Workshop
+from accordance.changes.workshop import Workshop
 from accordance.domain.capabilities import asked_labels, must_be_asked_for
 from accordance.domain.fuses import Fuses
 from accordance.domain.plan_lifecycle import PlanState
