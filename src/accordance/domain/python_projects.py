@@ -28,9 +28,10 @@ class PythonProject:
     @property
     def target(self) -> str:
         """The project with its extras, as pip expects it."""
-        if self.extras:
-            return f".[{','.join(self.extras)}]"
-        return "."
+        if not self.extras:
+            return "."
+        extras = ",".join(self.extras)
+        return f".[{extras}]"
 
     @classmethod
     def of(cls, files: Mapping[str, str]) -> PythonProject:
@@ -132,10 +133,12 @@ def copies_of_project(
     copies = []
     for name, origin in installed.items():
         is_editable = _table(origin, "dir_info").get("editable") is True
+        if is_editable:
+            continue
         url = f"{origin.get('url', '')}/"
         is_from_tree = "dir_info" in origin and url.startswith(f"file://{tree}/")
         is_own = bool(own_name) and _normal_name(name) == own_name
-        if not is_editable and (is_own or is_from_tree):
+        if is_own or is_from_tree:
             copies.append(name)
     return tuple(copies)
 

@@ -120,7 +120,9 @@ def _failures_within(failing: Sequence[FailingTest], room: int) -> str:
 
 def _failure_lines(failing: Sequence[FailingTest]) -> Iterator[str]:
     for test in failing:
-        where = f" ({test.place})" if test.line is not None else ""
+        where = ""
+        if test.line is not None:
+            where = f" ({test.place})"
         yield printable(f"{test.test}{where}")
         for line in test.lines:
             yield f"    {printable(line)}"

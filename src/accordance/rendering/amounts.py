@@ -12,7 +12,9 @@ def spending_text(
 ) -> str:
     """Return tokens and calls in words, with the cost where the price is known."""
     about = "about " if is_estimated else ""
-    money = f", cost {cost:.4f}" if cost is not None else ""
+    money = ""
+    if cost is not None:
+        money = f", cost {cost:.4f}"
     call_count = "1 call" if calls == 1 else f"{calls:,} calls"
     return f"{about}{tokens:,} tokens in {call_count}{money}"
 

@@ -270,7 +270,8 @@ def _tree_after(
         if raw.strip():
             options = ("--cached", "--whitespace=nowarn", "--allow-empty")
             git("apply", *options, "-", given=raw)
-        names = b"\0".join(os.fsencode(name_of(path)) for path in beside)
+        encoded = [os.fsencode(name_of(path)) for path in beside]
+        names = b"\0".join(encoded)
         if names:
             git("update-index", "--force-remove", "-z", "--stdin", given=names)
         return git.text("write-tree")

@@ -307,7 +307,8 @@ def _ending_of(exit_code: int, note: str) -> str:
 
 def _last_lines(log: Path) -> str:
     text = log.read_text("utf-8", "replace") if log.exists() else ""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    stripped = map(str.rstrip, text.splitlines())
+    lines = [line for line in stripped if line]
     return "\n".join(lines[-_LINES_SHOWN:]) or "it printed nothing"
 
 

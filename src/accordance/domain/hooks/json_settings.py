@@ -111,9 +111,8 @@ def _check_shape(settings: JsonObject) -> None:
 
 def _is_group(value: object) -> bool:
     entries = value.get("hooks", []) if isinstance(value, Mapping) else None
-    if not isinstance(entries, list):
-        return False
-    return all(isinstance(entry, Mapping) for entry in entries)
+    is_list = isinstance(entries, list)
+    return is_list and all(isinstance(entry, Mapping) for entry in entries)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:

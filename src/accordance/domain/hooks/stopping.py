@@ -84,7 +84,8 @@ def stop_answer(judged: Judged, refused: int, rounds: int = ROUNDS) -> StopAnswe
 
 def _not_done(judged: Judged, number: int, rounds: int) -> str:
     left = rounds - number
-    again = f"{left} more time" if left == 1 else f"{left} more times"
+    noun = "time" if left == 1 else "times"
+    again = f"{left} more {noun}"
     bound = f"It will be judged {again}." if left else "It will not be judged again."
     ask = (
         "If you need an answer from a person first, leave "
@@ -100,7 +101,10 @@ def _not_done(judged: Judged, number: int, rounds: int) -> str:
 
 
 def _not_judged(judged: Judged) -> str:
-    details = f"\n\n{judged.reasons.strip()}" if judged.reasons else ""
+    details = ""
+    if judged.reasons:
+        reasons = judged.reasons.strip()
+        details = f"\n\n{reasons}"
     return (
         f"accordance could not judge the work: {judged.headline}{details}\n\n"
         "This is not yours to mend. Do not call the work done: "
