@@ -111,8 +111,9 @@ def _check_shape(settings: JsonObject) -> None:
 
 def _is_group(value: object) -> bool:
     entries = value.get("hooks", []) if isinstance(value, Mapping) else None
-    is_list = isinstance(entries, list)
-    return is_list and all(isinstance(entry, Mapping) for entry in entries)
+    if isinstance(entries, list):
+        return all(isinstance(entry, Mapping) for entry in entries)
+    return False
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
