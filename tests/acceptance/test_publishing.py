@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accordance.changes.attempt import workshop_of
+from accordance.changes.workshop import workshop_of
 from accordance.project.home import Home
 from accordance.runtime.publishing import Publishing
 from accordance.store.opening import open_ledger

@@ -109,7 +109,10 @@ def answer_question(
 
 
 def answer_all(
-    project: Project, written: WrittenAnswer, many: Many, as_json: bool
+    project: Project,
+    written: WrittenAnswer,
+    many: Many,
+    as_json: bool,
 ) -> int:
     """Answer every open question that fits."""
     from accordance.service import inbox
@@ -156,5 +159,6 @@ def _content(file: Path) -> bytes:
             raise Failure(text, Exit.USAGE)
         return file.read_bytes()
     except OSError as error:
-        text = f"{file}: cannot be read: {error.strerror or error}"
+        problem = error.strerror or error
+        text = f"{file}: cannot be read: {problem}"
         raise Failure(text, Exit.USAGE) from None

@@ -49,7 +49,12 @@ def bulk_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_many(
-        *, wanted: str, dry_run: bool, yes: bool, reason: str | None, **options: Any
+        *,
+        wanted: str,
+        dry_run: bool,
+        yes: bool,
+        reason: str | None,
+        **options: Any,
     ) -> int:
         return command(many=Many(wanted, dry_run, yes, reason), **options)
 
@@ -59,10 +64,14 @@ def bulk_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Show what would be done, and change nothing."
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be done, and change nothing.",
 )
 reason_option = click.option(
-    "--reason", metavar="TEXT", help="Why; it is kept with the event."
+    "--reason",
+    metavar="TEXT",
+    help="Why; it is kept with the event.",
 )
 
 

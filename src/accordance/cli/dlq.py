@@ -66,7 +66,11 @@ def _print_letters(page: DeadLetterPageView) -> None:
 @ledger_options
 @json_option
 def requeue(
-    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+    task: str | None,
+    many: Many,
+    by: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Retry a task of the dead letters; what waited for it goes on.
 
@@ -82,14 +86,20 @@ def requeue(
             return act_on(
                 preview,
                 lambda: bulk.requeue_all(
-                    project, preview, by=decider, reason=many.reason
+                    project,
+                    preview,
+                    by=decider,
+                    reason=many.reason,
                 ),
                 verb="requeue",
                 many=many,
                 as_json=as_json,
             )
         requeued = dead_letters.requeue(
-            project, task or "", by=decider, reason=many.reason
+            project,
+            task or "",
+            by=decider,
+            reason=many.reason,
         )
     return _print_moved(requeued, as_json)
 

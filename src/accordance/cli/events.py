@@ -130,8 +130,10 @@ class _Printer:
         if self.as_json:
             click.echo(printable(json.dumps(event.to_json(), ensure_ascii=False)))
             return
-        at = f"{event.at[:10]} {event.at[11:19]}"
-        line = f"{event.number:>6}  {at}  {self.narrator.sentence(event)}"
+        day = event.at[:10]
+        time = event.at[11:19]
+        sentence = self.narrator.sentence(event)
+        line = f"{event.number:>6}  {day} {time}  {sentence}"
         if self.hashes:
             line += f"  {event.kind} {event.hash}"
         click.echo(shown(line))

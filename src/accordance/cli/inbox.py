@@ -68,7 +68,10 @@ def list_questions(
         query = and_words(query, word("plan", plan))
     with opened(where) as project:
         page = inbox.list_questions(
-            project, query, with_answered=everything, by_cause=not each
+            project,
+            query,
+            with_answered=everything,
+            by_cause=not each,
         )
     if as_json:
         print_json(page.to_json())
@@ -178,5 +181,10 @@ def answer(
             text = "name a question, or give --all with or without --filter"
             raise Failure(text, Exit.USAGE)
         return answer_question(
-            project, question, written, many, only=only, as_json=as_json
+            project,
+            question,
+            written,
+            many,
+            only=only,
+            as_json=as_json,
         )

@@ -52,7 +52,9 @@ class Output(NamedTuple):
 
 
 def _read_outputs(
-    ctx: click.Context, param: click.Parameter, values: Sequence[str]
+    ctx: click.Context,
+    param: click.Parameter,
+    values: Sequence[str],
 ) -> tuple[Output, ...]:
     """Read `FORMAT` or `FORMAT=FILE`, as often as it was given."""
     outputs = []
@@ -125,7 +127,9 @@ def _must_be_writable(output: Output, files: Sequence[str]) -> None:
 
 
 def write_judgement(
-    judgement: Judgement, outputs: Sequence[Output], task_file: str
+    judgement: Judgement,
+    outputs: Sequence[Output],
+    task_file: str,
 ) -> None:
     """Write a judgement in every format that was asked for.
 

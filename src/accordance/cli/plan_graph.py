@@ -113,7 +113,8 @@ def _picture(
     depth: int | None,
     theme: ThemeName,
 ) -> str:
-    labels = {node.task_id: shown(node.title) for node in drawing.plan.nodes}
+    nodes = drawing.plan.nodes
+    labels = {node.task_id: shown(node.title) for node in nodes}
     if name != "svg":
         return FORMATS[name](drawing.graph, labels, drawing.states)
     return draw_svg(

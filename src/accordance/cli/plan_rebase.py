@@ -33,7 +33,11 @@ _SHORT_ID = 12
 @ledger_options
 @json_option
 def rebase(
-    where: Where, plan: str | None, dry_run: bool, by: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    dry_run: bool,
+    by: str | None,
+    as_json: bool,
 ) -> int:
     """Put the changes of a plan on top of its base, where that has moved.
 

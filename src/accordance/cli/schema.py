@@ -11,10 +11,14 @@ from accordance.contracts.schemas import DIALECTS, export_schema
 
 
 def complete_contract(
-    _ctx: click.Context, _param: click.Parameter, incomplete: str
+    _ctx: click.Context,
+    _param: click.Parameter,
+    incomplete: str,
 ) -> list[str]:
     """The names of contracts, for the completion of a shell."""
-    names = [name for contract in registry for name in contract.names]
+    names: list[str] = []
+    for contract in registry:
+        names += contract.names
     return sorted(name for name in names if name.startswith(incomplete))
 
 

@@ -44,7 +44,11 @@ def command() -> None:
 for module, names in {
     "prompts": {"prompt": "prompt"},
     "task_messages": {"submit": "submit", "review": "review"},
-    "task_files": {"diff": "diff", "log": "log", "open": "open_"},
+    "task_files": {
+        "diff": "diff",
+        "log": "log",
+        "open": "open_",
+    },
 }.items():
     command.defer(f"accordance.cli.{module}", names)
 
@@ -70,7 +74,8 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
         return Exit.OK
     for task in page.items:
         note = task.lease.holder if task.lease else task.last_error or ""
-        print_line(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+        row = f"{task.task_id}  {task.state:<14}  {task.title}  {note}"
+        print_line(row.rstrip())
     if not page.items:
         print_line("no tasks")
     tell_of_more(page)
@@ -206,7 +211,11 @@ def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> 
 @ledger_options
 @json_option
 def retry(
-    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+    task: str | None,
+    many: Many,
+    by: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Retry a failed or blocked task; its attempts are counted from 1 again.
 
@@ -222,7 +231,10 @@ def retry(
             return act_on(
                 preview,
                 lambda: bulk.retry_all(
-                    project, preview, by=decider, reason=many.reason
+                    project,
+                    preview,
+                    by=decider,
+                    reason=many.reason,
                 ),
                 verb="retry",
                 many=many,

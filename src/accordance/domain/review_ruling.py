@@ -42,7 +42,9 @@ _CHECK_RELEASED: Final[tuple[Step, ...]] = ((Event.RELEASED, None),)
 
 
 def rule_review(
-    result: Accepted[Review] | Rejected, case: TaskHistory, fuses: Fuses
+    result: Accepted[Review] | Rejected,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     """Rule on a review. `case` is that of the reviewed task."""
     if isinstance(result, Rejected):
@@ -165,7 +167,11 @@ def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Rul
 
 
 def rule_review_fault(
-    fault: Fault, text: str, case: TaskHistory, fuses: Fuses, lacks: str = ""
+    fault: Fault,
+    text: str,
+    case: TaskHistory,
+    fuses: Fuses,
+    lacks: str = "",
 ) -> Ruling:
     """Rule on a run that ended without a review. The product keeps waiting.
 
@@ -176,7 +182,10 @@ def rule_review_fault(
 
 
 def _rule_review_fault(
-    fault: Fault, text: str, case: TaskHistory, fuses: Fuses
+    fault: Fault,
+    text: str,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     code = FAULTS[fault].code
     messages = (with_code(code, text),)
@@ -184,7 +193,10 @@ def _rule_review_fault(
     failures = case.used.review_failures + 1
     if failures < fuses.review_failures and not is_helpless(fault):
         return Ruling(
-            steps=(failure,), outcome=Outcome.RETRY, reason=code, messages=messages
+            steps=(failure,),
+            outcome=Outcome.RETRY,
+            reason=code,
+            messages=messages,
         )
 
     ask = Ask(

@@ -3,7 +3,7 @@
 What an attempt does is in `attempt_path`; its row in the queue, in the ledger's own
 database, is in `attempt_queue`. This module begins attempts in threads, keeps the
 result of the first step, and lets the second commit together with the end of the row.
-Another process resumes what one has left behind, from what was kept.
+Another process resumes what a process has left behind, from what was kept.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class WorkflowEngine:
     def _begin(self, claimed: ClaimedAttempt) -> None:
         """Carry an attempt out in a thread.
 
-        One that still runs here, because this worker was taken for dead, goes on under
+        A workflow that still runs here, because this worker was taken for dead, goes on under
         its new claim.
         """
         runs_here = claimed.workflow in self._here

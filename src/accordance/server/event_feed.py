@@ -51,7 +51,10 @@ class Reader:
     """A client that follows events: what it has not been sent yet."""
 
     def __init__(
-        self, sieve: EventSieve, most: int, loop: asyncio.AbstractEventLoop
+        self,
+        sieve: EventSieve,
+        most: int,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.sieve = sieve
         self.is_too_slow = False
@@ -152,7 +155,11 @@ class Feed:
             self._live = LiveReader(self.project)
         if self._thread is None:
             name = "accordance events"
-            self._thread = threading.Thread(target=self._wait, name=name, daemon=True)
+            self._thread = threading.Thread(
+                target=self._wait,
+                name=name,
+                daemon=True,
+            )
             self._thread.start()
         return self._live
 
@@ -204,7 +211,7 @@ class Feed:
             reader.end()
 
     def close(self) -> None:
-        """Wait for the waiter's end, after the server is told to stop."""
+        """Wait for the waiter's end, after the server was asked to stop."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout=_LOOK_SECONDS * 5)
@@ -212,7 +219,7 @@ class Feed:
 
 @dataclass(slots=True)
 class Feeds:
-    """The feeds of all projects, each begun when somebody first follows it."""
+    """The feeds of all projects, each begun when a client first follows it."""
 
     stopping: threading.Event
     _feeds: dict[str, Feed] = field(default_factory=dict)

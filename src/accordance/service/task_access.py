@@ -8,9 +8,9 @@ from accordance.service.project import Project, exact_task, task_id_of
 
 
 def seen_task_id(project: Project, identity: Identity, task: str) -> str:
-    """Return the id of a task that somebody may look at. Raises NotFound, NotAllowed.
+    """Return the id of a task that the caller may look at. Raises NotFound, NotAllowed.
 
-    An agent that is bound to other tasks is told that there is none.
+    An agent that is bound to other tasks hears that there is none.
     """
     if identity.may(Right.READ):
         return task_id_of(project, task)
@@ -23,7 +23,7 @@ def seen_task_id(project: Project, identity: Identity, task: str) -> str:
 
 
 def worked_task_id(project: Project, identity: Identity, task: str) -> str:
-    """Return the id of a task that somebody may work on. Raises NotFound, NotAllowed."""
+    """Return the id of a task that the caller may work on. Raises NotFound, NotAllowed."""
     can_read = identity.may(Right.READ)
     task_id = task_id_of(project, task) if can_read else task
     record = exact_task(project, task_id)

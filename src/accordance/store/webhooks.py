@@ -28,12 +28,12 @@ class PushRecord:
 
     task: str  # as the client calls it
     plan_id: str
-    client: str  # who is told
+    client: str  # who hears of it
     name: str  # what the client calls the webhook
     scheme: str  # how the target knows who calls
     headers: Mapping[str, str] = field(default_factory=dict)
-    told: str = ""  # the hash of what was told last
-    is_over: bool = False  # the last word was told
+    told: str = ""  # the hash of what was sent last
+    is_over: bool = False  # the last word was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

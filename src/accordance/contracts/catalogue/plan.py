@@ -191,7 +191,11 @@ _REQUIREMENT: Final = Shape(
 SHAPE: Final = Shape(
     renames=CONTAINERS,
     objects={"plan": _HEAD},
-    lists={"nodes": _NODE, "edges": _EDGE, "requirements": _REQUIREMENT},
+    lists={
+        "nodes": _NODE,
+        "edges": _EDGE,
+        "requirements": _REQUIREMENT,
+    },
 )
 
 
