@@ -5,7 +5,8 @@
 Two shapes. Layered: a goal for every 50 tasks, every task waits for two of the layer before, about three edges for each
 node. Flat: one root over everything. Each plan has a ledger of its own.
 
-import     from the JSON file on disk to the commit, in a process of its own, whose peak memory is read.
+import     from the JSON file on disk to the commit, in a process of its own, whose peak memory is read. The command
+           keeps the bytes of the file, too, and holds them meanwhile.
 verify     recompute all of it after the import, in a process of its own: every state, every row; its time and peak memory.
 finish one take a task, hand in its product, take the review, approve: four transactions through the engine. The sizes
            take turns, node by node, so that a busy moment hits all of them; medians, wall and CPU time of this process
