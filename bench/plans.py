@@ -508,7 +508,7 @@ def _print_large(found: dict[str, Any]) -> None:
     for line in found["lines"]:
         print(
             f"{line['ready']:>9,} tasks ready, {line['without_route']} of them without a route:"
-            f" {line['attempts']} attempts, {line['asked']} questions,"
+            f" {line['attempts']} attempts, {line['asked']} tasks asked about,"
             f" {line['cpu_seconds']:.2f} s of CPU"
         )
 
