@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from accordance.api import contract_summary, registry
+from accordance.cli.completing import complete_contract
 from accordance.cli.exits import Exit
-from accordance.cli.schema import complete_contract
 from accordance.cli.showing import as_json_text, print_line
 from accordance.contracts.comparing import ContractChange, compare, fields_of
 from accordance.contracts.contract import Contract

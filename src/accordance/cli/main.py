@@ -128,7 +128,7 @@ _EXTRAS_TO_INSTALL = {  # serving needs a ledger, too
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
-_GC_THRESHOLDS = (200_000, 20, 100)
+GC_THRESHOLDS = (200_000, 20, 100)
 """Collect garbage less often.
 
 Nearly everything a short command allocates are modules and models, which stay until the
@@ -190,7 +190,7 @@ def app() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit. Every error is a line on standard error."""
-    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     # otherwise pydantic reads the entry points of every installed package
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     open_streams()

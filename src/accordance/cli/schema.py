@@ -7,19 +7,8 @@ import json
 import click
 
 from accordance.api import registry
+from accordance.cli.completing import complete_contract
 from accordance.contracts.schemas import DIALECTS, export_schema
-
-
-def complete_contract(
-    _ctx: click.Context,
-    _param: click.Parameter,
-    incomplete: str,
-) -> list[str]:
-    """The names of contracts, for the completion of a shell."""
-    names: list[str] = []
-    for contract in registry:
-        names += contract.names
-    return sorted(name for name in names if name.startswith(incomplete))
 
 
 @click.command(name="schema")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.failure_ruling import (
     UNPARSEABLE,
@@ -25,6 +24,9 @@ from accordance.domain.outside_causes import (
 )
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
+
+if TYPE_CHECKING:
+    from accordance.contracts.catalogue.review import Review
 
 BEHIND: Final = "BEHIND"
 """The reason of a good change that the plan has overtaken."""
