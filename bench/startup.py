@@ -1,6 +1,6 @@
-"""How long a command takes before it does anything: `accordance --version` beside a bare click program, in one run.
+"""How long a command takes to start: `accordance --version` compared with a bare click program, in one run.
 
-Interleaved, median wall time of many runs; only the ratio means something on a busy machine. Bar: at most 2x.
+Median wall time of many runs, taking turns; on a busy machine only the ratio is meaningful. Bar: at most 2x.
 
     python bench/startup.py [--rounds N] [--json]
 """
