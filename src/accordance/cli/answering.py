@@ -111,7 +111,7 @@ def answer_question(
 def answer_all(
     project: Project, written: WrittenAnswer, many: Many, as_json: bool
 ) -> int:
-    """Answer every open question that fits."""
+    """Answer every open question that matches."""
     from accordance.service import inbox
 
     line = written.one_line

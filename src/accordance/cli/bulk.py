@@ -62,7 +62,7 @@ dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be done, and change nothing."
 )
 reason_option = click.option(
-    "--reason", metavar="TEXT", help="Why; it is kept with the event."
+    "--reason", metavar="TEXT", help="The reason; the event records it."
 )
 
 

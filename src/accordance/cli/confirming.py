@@ -13,7 +13,7 @@ yes_option = click.option(
     "--yes",
     "-y",
     is_flag=True,
-    help="Do it without asking; needed where no person can be asked.",
+    help="Do it without asking; required if there is no terminal to ask on.",
 )
 
 

@@ -108,7 +108,7 @@ def _coloured(line: str) -> str:
 )
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
 @click.option(
-    "-f", "--follow", is_flag=True, help="Go on while the attempt is worked on."
+    "-f", "--follow", is_flag=True, help="Follow the log while the attempt runs."
 )
 @ledger_options
 @json_option
