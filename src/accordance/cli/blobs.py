@@ -62,7 +62,7 @@ def collect(dry_run: bool, where: Where, as_json: bool) -> int:
     verb = "removed" if view.is_done else "would remove"
     print_line(f"{verb} {len(view.removed)} blobs; {view.young} are still too young")
     if view.unknown:
-        print_line(f"{view.unknown} were not known; their grace time begins now")
+        print_line(f"{view.unknown} were unknown; their grace time begins now")
     return Exit.OK
 
 

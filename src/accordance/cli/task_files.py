@@ -232,7 +232,7 @@ def _open_with(opener: list[str], path: str) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Failure(
-            f"{command}: {reason}; {path} is what to open", Exit.USAGE
+            f"{command}: {reason}; open {path} yourself", Exit.USAGE
         ) from None
     if done.returncode:
         raise Failure(f"{command} ended with {done.returncode}", Exit.USAGE)
