@@ -258,7 +258,10 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
 
     planned = evaluate(project, *spy, "-k", "2", "--dry-run")
     assert f"owner__name-1  trial 2 of 2  {project}/repos/owner__name" in planned.out
-    assert "trials to run with spy: 1 of 2; the results of the others are in" in planned.out
+    assert (
+        "trials to run with spy: 1 of 2; the results of the others are in"
+        in planned.out
+    )
 
     more = evaluate(project, *spy, "-k", "2")
     assert "from earlier runs: 1 of 2\n✓  owner__name-1  trial 2 of 2" in more.out
