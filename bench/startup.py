@@ -1,10 +1,11 @@
-"""What a command costs before it does anything, beside a bare click program and SQLAlchemy alone, in one run.
+"""What a command costs to start, compared with a bare click program and with SQLAlchemy alone, in one run.
 
     python bench/startup.py [--rounds N] [--json]
 
 CPU time of fresh processes (user and system), which take turns; medians. The bars of commands that need no ledger are
 ratios to a bare click program: only those mean something on a busy machine. A process that checks a message has a floor:
-click and pydantic, with a single model and without pydantic's plugins. A command on a ledger has another, SQLAlchemy; its bar is seconds on a quiet core.
+click and pydantic, with a single model and without pydantic's plugins. A command on a ledger has another, SQLAlchemy; its
+bar is seconds on a quiet core.
 
 Compiled modules are kept for the run, whatever PYTHONDONTWRITEBYTECODE says: pip compiles what it installs. Without them
 every process compiles the sources anew, which takes 40 to 100 ms.

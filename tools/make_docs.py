@@ -63,8 +63,8 @@ def contracts_page() -> str:
     head = [
         NOTE,
         "# Contracts\n",
-        "Every message an agent sends follows one of these, named by its `schema_version` or by the scope asked for.",
-        "It is read strictly, normalised by the tables below and by nothing else, and validated, all violations at once.\n",
+        "Every message of an agent follows one of these contracts, named by its `schema_version` or by the requested scope.",
+        "It is read strictly, normalised only by the tables below, and validated; all violations are reported at once.\n",
         "## Summary for machines\n",
         f"{START}\n{whole}\n{END}\n",
     ]
@@ -93,8 +93,8 @@ def _contract(contract: Contract[Any]) -> str:
         "|---|---|---|",
     ]
     lines += [
-        f"| `{one.path}` | {'required' if one.required else 'optional'} | {_cell(one.expected)} |"
-        for one in fields_of(contract)
+        f"| `{field.path}` | {'required' if field.required else 'optional'} | {_cell(field.expected)} |"
+        for field in fields_of(contract)
     ]
     lines += ["", "Rules across fields:\n"]
     lines += [f"- {rule_text(rule)} (`{rule.__name__}`)" for rule in contract.rules]
@@ -121,7 +121,7 @@ def _contract(contract: Contract[Any]) -> str:
 
 def _reading() -> str:
     rows = "\n".join(f"| `{name}` | {_cell(text)} |" for name, text in REPAIRS.items())
-    return f"## Repairs of the tolerant reader\n\nOpt-in, closed, each one recorded.\n\n| repair | what it does |\n|---|---|\n{rows}\n"
+    return f"## Repairs of the tolerant reader\n\nOnly on request (`--tolerant`, `read_tolerant`). The list is closed, and every repair is recorded.\n\n| repair | what it does |\n|---|---|\n{rows}\n"
 
 
 def _dialects() -> str:
@@ -140,7 +140,11 @@ def codes_page() -> str:
         "rule": "Rules across fields",
         "warning": "Warnings",
     }
-    lines = [NOTE, "# Codes\n", "`accordance explain CODE` prints one of these.\n"]
+    lines = [
+        NOTE,
+        "# Codes\n",
+        "The codes of violations and warnings. `accordance explain CODE` prints the same texts.\n",
+    ]
     for kind, title in kinds.items():
         lines.append(f"## {title}\n")
         lines += [
@@ -174,7 +178,7 @@ def _help(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def lifecycle_page() -> str:
-    """The life of a task, drawn and told from the table itself."""
+    """The life of a task, as a diagram and a table, from the lifecycle table itself."""
     rows = [
         f"| {state} | {event} | {then} |"
         for state, row in LIFECYCLE.items()
@@ -186,8 +190,8 @@ def lifecycle_page() -> str:
             arrows.setdefault((state, then), []).append(event)
     diagram = ["stateDiagram-v2", "    [*] --> PENDING"]
     diagram += [
-        f"    {one} --> {other}: {', '.join(events)}"
-        for (one, other), events in arrows.items()
+        f"    {state} --> {then}: {', '.join(events)}"
+        for (state, then), events in arrows.items()
     ]
     diagram += [f"    {state} --> [*]" for state in LIFECYCLE if state in TERMINAL]
     waits = [f"| {event} | {waiting} |" for event, waiting in WAITS_FOR.items()]
@@ -195,7 +199,7 @@ def lifecycle_page() -> str:
         [
             NOTE,
             "# The life of a task\n",
-            "One table decides which event leads from which state to which; everything else is illegal.\n",
+            "A single table decides which event changes which state; every other change is illegal.\n",
             "```mermaid",
             *diagram,
             "```\n",
@@ -228,9 +232,9 @@ def _life_of_a_plan() -> list[str]:
     diagram.append("    ARCHIVED --> [*]")
     return [
         "## The life of a plan\n",
-        "A second table decides it in the same way. Three states are not stored, since they follow from what is:",
-        "a plan whose root is DONE is FINISHED, a plan whose root was cancelled is CANCELLED, and a plan that was put",
-        "away is ARCHIVED until it is taken out again (PLAN_UNARCHIVED); then it is what it was before.\n",
+        "A second table decides this in the same way. Three states are derived, not stored:",
+        "a plan whose root is DONE is FINISHED, a plan whose root was cancelled is CANCELLED, and an archived plan",
+        "is ARCHIVED until it is unarchived (PLAN_UNARCHIVED); then it has its former state again.\n",
         "```mermaid",
         *diagram,
         "```\n",
@@ -244,8 +248,8 @@ def _life_of_a_plan() -> list[str]:
 def fail_codes_page() -> str:
     """Why an attempt was not accepted, and where that leads."""
     codes = [
-        f"| `{one.code}` | {one.severity} | {one.owner} | {_cell(one.trigger)} | {_cell(one.action)} |"
-        for one in FAIL_CODES
+        f"| `{fail.code}` | {fail.severity} | {fail.owner} | {_cell(fail.trigger)} | {_cell(fail.action)} |"
+        for fail in FAIL_CODES
     ]
     levels = [
         f"| {level.value} | `{action}` | {LEVELS[level]} |"
@@ -264,17 +268,19 @@ def fail_codes_page() -> str:
         [
             NOTE,
             "# Fail codes\n",
-            "Why an attempt was not accepted. The first gate that finds something gives the verdict its code:\n",
+            "A fail code says why an attempt was not accepted. The verdict gets the code of the first gate with a finding:\n",
             *gates,
             "",
-            "| code | severity | whose | brought about by | what to do |",
+            "| code | severity | responsible | cause | what to do |",
             "|---|---|---|---|---|",
             *codes,
             "\nAliases: "
-            + ", ".join(f"`{one}` is `{code}`" for one, code in REASON_ALIASES.items())
+            + ", ".join(
+                f"`{alias}` is `{code}`" for alias, code in REASON_ALIASES.items()
+            )
             + ".\n",
             "## The ladder\n",
-            f"The same error {SAME_ERROR_LIMIT} times running, or no attempt left, leads to the first level above that can be had.\n",
+            f"After the same error {SAME_ERROR_LIMIT} times in a row, or when no attempt is left, the next available level follows.\n",
             "| level | next action | what happens |",
             "|---|---|---|",
             *levels,
@@ -297,9 +303,9 @@ def seeds_page() -> str:
     lines = [
         NOTE,
         "# The seeds, sentence by sentence\n",
-        "The system is built from five documents. Each row is one demand, in our words, with the line it comes from, the tests",
-        "that show it and the code that carries it out. Where a decision departs from the sentence, the row names it. A demand",
-        "with neither test nor decision fails the build.\n",
+        "accordance is built from five documents, the seeds. Each row is a demand in our words, with its line in the document,",
+        "the tests that show it, and the code that fulfils it. If a decision departs from the demand, the row names the",
+        "decision. A demand with neither test nor decision fails the build.\n",
     ]
     for seed, title in SEEDS.items():
         lines += [

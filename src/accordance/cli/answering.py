@@ -114,7 +114,7 @@ def answer_all(
     many: Many,
     as_json: bool,
 ) -> int:
-    """Answer every open question that fits."""
+    """Answer every open question that matches."""
     from accordance.service import inbox
 
     line = written.one_line

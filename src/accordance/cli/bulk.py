@@ -71,7 +71,7 @@ dry_run_option = click.option(
 reason_option = click.option(
     "--reason",
     metavar="TEXT",
-    help="Why; it is kept with the event.",
+    help="The reason; the event records it.",
 )
 
 
@@ -116,14 +116,14 @@ def _nothing(preview: BulkPreviewView, as_json: bool) -> int:
     if as_json:
         print_json(preview.to_json())
     else:
-        print_line(f"nothing fits{_left_out(preview)}")
+        print_line(f"nothing matches{_left_out(preview)}")
     return Exit.NOT_FOUND
 
 
 def _left_out(preview: BulkPreviewView) -> str:
     if not preview.left_out:
         return ""
-    return f"; {preview.left_out} more fit the filter, but not by their state"
+    return f"; {preview.left_out} more match the filter, but are in another state"
 
 
 def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
@@ -149,10 +149,10 @@ def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
 def _tell(result: BulkResultView, verb: str) -> None:
     _print_items(result.done)
     for skipped in result.skipped[:_SHOWN]:
-        print_line(f"  left out: {skipped.id}  {skipped.title}: {skipped.why}")
+        print_line(f"  skipped: {skipped.id}  {skipped.title}: {skipped.why}")
     line = f"{verb}: {len(result.done)} done"
     if result.skipped:
-        line += f", {len(result.skipped)} left out"
+        line += f", {len(result.skipped)} skipped"
     print_line(line)
 
 

@@ -74,7 +74,7 @@ def requeue(
 ) -> int:
     """Retry a task of the dead letters; what waited for it goes on.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as
@@ -125,7 +125,7 @@ def drop(
 ) -> int:
     """Accept that a task will not be done. Its goal goes on without it; its records stay.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as

@@ -113,13 +113,13 @@ def _options(
             "--rounds",
             type=click.IntRange(1, MOST_ROUNDS),
             hidden=not kind.is_agent,
-            help=f"How often the agent is sent back before it may stop all the same.  [default: {ROUNDS}]",
+            help=f"How often the agent is sent back before it may stop anyway.  [default: {ROUNDS}]",
         ),
         click.option(
             "--remove",
             "removes",
             is_flag=True,
-            help="Take the hook out again, and nothing else.",
+            help="Remove the hook, and nothing else.",
         ),
         click.option(
             "--show",

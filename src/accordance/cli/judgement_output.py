@@ -122,7 +122,7 @@ def _must_be_writable(output: Output, files: Sequence[str]) -> None:
         raise click.UsageError(f"{output.file} is a folder; name a file in it")
     for folder in place.parents:
         if folder.exists() and not folder.is_dir():
-            text = f"{folder} is no folder, so {output.file} cannot be written"
+            text = f"{folder} is not a folder, so {output.file} cannot be written"
             raise click.UsageError(text)
 
 

@@ -20,12 +20,12 @@ filter_option = click.option(
     "wanted",
     default="",
     metavar="WORDS",
-    help="Only what fits, as in `state:failed -tag:docs text`; see docs/filters.md.",
+    help="Only what matches, as in `state:failed -tag:docs text`; see docs/filters.md.",
 )
 cursor_option = click.option(
     "--cursor",
     metavar="TOKEN",
-    help="Go on behind an earlier page: its `next`.",
+    help="Continue after an earlier page, with its `next`.",
 )
 
 
@@ -50,7 +50,7 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
         type=click.IntRange(1, MOST_ITEMS),
         default=USUAL_ITEMS,
         show_default=True,
-        help="At most so many.",
+        help="Maximum number of items.",
     )
     return filter_option(limit(cursor_option(with_query)))
 

@@ -78,7 +78,7 @@ _ARROWS: Final = {
     metavar="NAME=NUMBER|off",
     help="Set a fuse of the plan; may be given more than once.",
 )
-@click.option("--note", help="Why; it is kept.")
+@click.option("--note", help="The reason; it is recorded.")
 @click.option("--dry-run", is_flag=True, help="Show the difference; change nothing.")
 @yes_option
 @by_option

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _OVER: Final = (State.DONE, State.ABANDONED)
 
-reason_option = click.option("--reason", help="Why; it is kept.")
+reason_option = click.option("--reason", help="The reason; it is recorded.")
 
 
 @click.command()

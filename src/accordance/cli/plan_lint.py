@@ -46,8 +46,8 @@ def lint(
     """Say what will go wrong with a plan, and what it costs at most, before it runs.
 
     FILE is checked with the settings of the project; PLAN is a plan of the ledger, by
-    default the newest. Exit code 1: a task can never begin, or has no executor or reviewer
-    it. Warnings alone are exit code 0.
+    default the newest. Exit code 1: a task can never begin, or has no executor or no
+    reviewer; 0: there are warnings at most.
     """
     from accordance.project.home import find_home
     from accordance.service.linting import lint_file, lint_stored

@@ -28,7 +28,7 @@ _attempt_option: Final = click.option(
 _call_option: Final = click.option(
     "--call",
     type=click.IntRange(1),
-    help="The messages of this call of the model, each by itself.",
+    help="The messages of this call of the model, one by one.",
 )
 
 

@@ -109,7 +109,7 @@ def golden(
     form: str,
     as_json: bool,
 ) -> int:
-    """Hold answers against a golden set: from files, the ledger or a program.
+    """Check answers against a golden set: from files, the ledger or a program.
 
     Exit code 1 unless every case passes.
     """

@@ -38,7 +38,7 @@ def command(name: str, dialect: str, as_json: bool) -> None:
     _print(export.schema)
     if dropped:
         click.echo(
-            f"dropped for {dialect} ({len(dropped)}), so check the answer all the same:",
+            f"dropped for {dialect} ({len(dropped)}), so check the answer as well:",
             err=True,
         )
     for loss in dropped:

@@ -186,8 +186,8 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
 
 @command.command()
 @click.argument("task", shell_complete=complete_task)
-@click.option("--events", is_flag=True, help="Every event as well.")
-@click.option("--hashes", is_flag=True, help="The hashes of products as well.")
+@click.option("--events", is_flag=True, help="Also every event.")
+@click.option("--hashes", is_flag=True, help="Also the hashes of products.")
 @ledger_options
 @json_option
 def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> int:
@@ -219,7 +219,7 @@ def retry(
 ) -> int:
     """Retry a failed or blocked task; its attempts are counted from 1 again.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, tasks
     from accordance.service.project import asking_as
@@ -323,7 +323,7 @@ def cancel(
 ) -> int:
     """Cancel a task and what belongs only to it. Cancelling the root cancels the plan.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, tasks
     from accordance.service.project import asking_as

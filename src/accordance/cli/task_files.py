@@ -118,7 +118,7 @@ def _coloured(line: str) -> str:
 )
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
 @click.option(
-    "-f", "--follow", is_flag=True, help="Go on while the attempt is worked on."
+    "-f", "--follow", is_flag=True, help="Follow the log while the attempt runs."
 )
 @ledger_options
 @json_option
@@ -246,7 +246,7 @@ def _open_with(opener: list[str], path: str) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Failure(
-            f"{command}: {reason}; {path} is what to open", Exit.USAGE
+            f"{command}: {reason}; open {path} yourself", Exit.USAGE
         ) from None
     if done.returncode:
         raise Failure(f"{command} ended with {done.returncode}", Exit.USAGE)
