@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from accordance.domain.capabilities import Capabilities
 from accordance.domain.faults import Fault
-from accordance.errors import Conflict, NoExecutor, NotFound, NotServedHere
+from accordance.errors import Conflict, LedgerError, NoExecutor, NotFound, NotServedHere
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime import attempt_queue, workers
 from accordance.runtime.fleet import (
@@ -28,9 +28,11 @@ from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner, WorkerTerms
 from accordance.runtime.slots import Bound
 from accordance.store import clock
+from accordance.store.ledger import Ledger
 from accordance.store.opening import make_engine
 from accordance.work.taking import NoTaskReason
 from tests.limits import until
+from tests.messages import PLAN
 from tests.runtime.stage import Run, Stage, good, lanes, said
 
 QUICKLY: dict[str, Any] = {"beat_seconds": 0.05}
@@ -305,3 +307,20 @@ def test_tasks_that_nobody_can_do_are_one_notice_and_one_question(
         causes = {question.cause for question in tx.open_questions()}
     assert len(causes) == 1
     assert issubclass(NotServedHere, NoExecutor)
+
+
+def test_a_worker_that_stands_still_holds_no_plan(on_postgresql: Stage) -> None:
+    """Its machine is paused in a transaction: the database ends it, and others go on."""
+    on_postgresql.brings(lanes(1))
+    runner = on_postgresql.runner(worker_id="w-1", dead_after=0.5)
+    with pytest.raises(LedgerError):
+        lock_and_fall_silent(runner.ledger, on_postgresql.ledger)
+    runner.ledger.close()
+
+
+def lock_and_fall_silent(ledger: Ledger, other: Ledger) -> None:
+    """Lock the plan, and say nothing until another has locked it."""
+    with ledger.write() as silent:
+        silent.lock(PLAN)
+        with other.write() as patient:
+            patient.lock(PLAN)  # waits until the silent transaction is ended

@@ -97,13 +97,16 @@ class Runner:
         queues = self.attempts.queues()
         self.slots = Slots(queues, self.bounds.in_worker)
         blobs = self.home.blobs()
-        self.ledger = open_ledger(self.place, blobs=blobs)
+        silent_seconds = self.dead_after
+        self.ledger = open_ledger(
+            self.place, blobs=blobs, silent_seconds=silent_seconds
+        )
         self.engine = WorkflowEngine(
             self.place,
             self.slots,
             self.worker_id,
             blobs=blobs,
-            silent_seconds=self.dead_after,
+            silent_seconds=silent_seconds,
         )
         self.scheduler = Scheduler(
             self.attempts,
@@ -237,7 +240,7 @@ class Runner:
             return None
 
         heart = Heart(
-            make_engine(self.place, connections=2),
+            make_engine(self.place, connections=2, silent_seconds=self.dead_after),
             self.worker_id,
             tuple(self.slots.bounds),
             self.terms.can,

@@ -43,7 +43,7 @@ from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.looking import looking
-from accordance.store.opening import bound_silence, make_engine
+from accordance.store.opening import make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 from accordance.work.taking import Taken
@@ -98,8 +98,12 @@ class WorkflowEngine:
         self._steps = steps
         runs = sum(bound.runs for bound in self.slots.bounds.values())
         connections = 8 + runs
-        self.engine = make_engine(self.place, connections=connections, blobs=self.blobs)
-        bound_silence(self.engine, self.silent_seconds)
+        self.engine = make_engine(
+            self.place,
+            connections=connections,
+            blobs=self.blobs,
+            silent_seconds=self.silent_seconds,
+        )
         self.queue = AttemptQueue(self.engine.dialect.name)
         self._threads = Threads()
         try:

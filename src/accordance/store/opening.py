@@ -43,6 +43,8 @@ VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open
 _CONNECTIONS: Final = 15
+SILENT_SECONDS: Final = 300.0
+"""How long a transaction may be silent, unless its opener allows less."""
 
 
 def open_ledger(
@@ -52,14 +54,22 @@ def open_ledger(
     durability: Durability = "normal",
     clock: Clock | None = None,
     blobs: BlobConfig = DEFAULT_BLOBS,
+    silent_seconds: float = SILENT_SECONDS,
 ) -> SqlLedger:
     """Open the ledger at a path (SQLite) or URL, and bring its tables up to date.
 
-    `blobs` says where large blobs are kept. A ledger that may not be written is opened
+    `blobs` says where large blobs are kept, `silent_seconds` how long a transaction may
+    be silent; see `bound_silence`. A ledger that may not be written is opened
     for reading only, as it is. Raises LedgerUnavailable, LedgerBusy, LedgerTooNew or
     LedgerTooOld, each with the way out, and BlobStoreAddress.
     """
-    engine = make_engine(place, create=create, durability=durability, blobs=blobs)
+    engine = make_engine(
+        place,
+        create=create,
+        durability=durability,
+        blobs=blobs,
+        silent_seconds=silent_seconds,
+    )
     try:
         with translated(engine):
             _bring_up_to_date(engine)
@@ -76,6 +86,7 @@ def make_engine(
     durability: Durability = "normal",
     connections: int = _CONNECTIONS,
     blobs: BlobConfig = DEFAULT_BLOBS,
+    silent_seconds: float = SILENT_SECONDS,
 ) -> Engine:
     """Return the engine for a path or a URL, with our settings.
 
@@ -83,6 +94,7 @@ def make_engine(
     """
     engine = _engine(place, create, durability, connections)
     attach_keeper(engine, blobs)
+    bound_silence(engine, silent_seconds)
     return engine
 
 

@@ -27,7 +27,6 @@ from accordance.errors import (
 from accordance.project.home import Home
 from accordance.store.opening import (
     VERSION_TABLE,
-    bound_silence,
     make_engine,
     open_ledger,
 )
@@ -351,8 +350,7 @@ def test_a_folder_that_may_not_be_written_is_denied(home: Path) -> None:
 
 def test_a_transaction_that_falls_silent_holds_nobody_up(postgresql_url: str) -> None:
     """Its machine was cut off: the database ends it, and what it held is free."""
-    engine = make_engine(postgresql_url)
-    bound_silence(engine, 0.5)
+    engine = make_engine(postgresql_url, silent_seconds=0.5)
     hold = "SELECT pg_advisory_xact_lock(7)"
     with engine.connect() as silent, engine.connect() as other:
         silent.exec_driver_sql(hold)
