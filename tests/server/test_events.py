@@ -14,7 +14,7 @@ from accordance.client.calls import EventLines
 from accordance.domain.chain import ChainEntry
 from accordance.errors import LedgerUnavailable
 from accordance.project.server_settings import ServerSettings
-from accordance.server.event_feed import Feed, FeedEvent, Reader
+from accordance.server.event_feed import Feed, FeedEvent, Reader, wake
 from accordance.service.events import EventReader
 from accordance.service.live_events import EventSieve
 from accordance.service.project import Project
@@ -81,12 +81,13 @@ def test_a_stream_has_its_filter(served: Served, admin: httpx.Client) -> None:
 def test_many_readers_share_a_waiter(served: Served, admin: httpx.Client) -> None:
     """Twenty readers, one thread that looks at the ledger."""
     plan = admin.get("/v1/plans").json()["items"][0]["plan_id"]
+    key = served.key("viewer")
     got: list[list[int]] = []
     ready = threading.Barrier(21)
 
     def follow() -> None:
         with (
-            served.client(served.key("viewer")) as client,
+            served.client(key) as client,
             client.stream("GET", "/v1/events/stream") as response,
         ):
             ready.wait(30)
@@ -121,9 +122,9 @@ def test_a_reader_that_is_too_slow(project: Project) -> None:
         sieve = EventSieve.of(project, "")
         reader = Reader(sieve, 3, asyncio.get_running_loop())
         events = list(entries(project))
-        reader.offer(events[:2])
+        reader.accept(events[:2])
         was_slow = reader.is_too_slow
-        reader.offer(events[:2])
+        reader.accept(events[:2])
         return was_slow, await reader.take(1), reader.is_too_slow
 
     assert asyncio.run(fill()) == (False, [], True)
@@ -138,7 +139,8 @@ def test_a_slow_reader_is_told_and_resumes(project: Project) -> None:
         with client.stream("GET", "/v1/events/stream") as response:
             feed = served.state.feeds.of("one", project)
             reader = next(iter(feed._readers))
-            reader.offer(list(entries(project)))  # more than its buffer holds
+            reader.accept(list(entries(project)))  # more than its buffer holds
+            wake([reader])
             lines = EventLines()
             for line in response.iter_lines():
                 lines.feed(line)

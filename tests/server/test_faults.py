@@ -22,7 +22,7 @@ import pytest
 
 from accordance.project.home import Home
 from accordance.server import event_stream
-from accordance.server.event_feed import FeedEvent
+from accordance.server.event_feed import FeedEvent, wake
 from accordance.server.serving import bound_socket
 from accordance.service.events import EventReader
 from accordance.service.project import Project, open_project
@@ -162,7 +162,8 @@ def test_a_reader_of_events_that_reads_nothing(
         assert lazy.recv(15) == b"HTTP/1.1 200 OK"
         (reader,) = feed._readers
         with client.stream("GET", "/v1/events/stream") as following:
-            reader.offer(large_events(project))
+            reader.accept(large_events(project))
+            wake([reader])
             until(lambda: feed.readers, lambda count: count == 1)
             plan_id = client.get("/v1/plans").json()["items"][0]["plan_id"]
             client.post(f"/v1/plans/{plan_id}/pause", json={}).raise_for_status()

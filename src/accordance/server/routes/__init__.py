@@ -30,6 +30,7 @@ def all_routers() -> list[APIRouter]:
     )
 
     modules = (
+        task_acts,  # the most used: routes are tried one after the other
         health,
         contracts,
         plans,
@@ -37,7 +38,6 @@ def all_routers() -> list[APIRouter]:
         plan_acts,
         tasks,
         task_pages,
-        task_acts,
         evidence,
         inbox,
         dead_letters,
