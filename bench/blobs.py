@@ -1,9 +1,9 @@
-"""A large blob put and got again: megabytes a second, CPU and peak memory, in one run.
+"""Putting and getting a large blob: megabytes per second, CPU and peak memory, in one run.
 
-Each way runs in a process of its own: a ledger with a folder, a ledger with an S3-compatible server on loopback, and
-obstore alone on the same server (`put` with its own multipart upload, `get` as a stream), which is the bar. The server
-is moto's, which is slow and shares the cores; so the figures compare ways, not stores. The bar for memory: 150 MB above
-the process before, whatever the size of the blob.
+Each way runs in a process of its own: a ledger with a folder, a ledger with an S3-compatible server on loopback, and, for
+comparison, obstore alone on the same server (`put` with its own multipart upload, `get` as a stream). The server is moto,
+which is slow and shares the cores, so the figures compare ways, not stores. The bar for memory: 150 MB more than before,
+whatever the size of the blob.
 
     python bench/blobs.py [--megabytes N] [--json]
 """

@@ -1,26 +1,26 @@
-"""What `accordance.check` costs beside its peers: the same messages, one run, CPU time.
+"""What `accordance.check` costs compared with its peers: the same messages, one run, CPU time.
 
     python bench/contracts.py [--rounds N] [--quick] [--json] [--growth]
 
 It measures two paths, and how the time grows with the size of a message. The valid path takes a canonical message as
-`str` and ends with a typed, checked value. The error path takes a message with known faults and ends when the report of
+`str` and ends with a typed, checked value. The error path takes a message with known errors and ends when the report of
 them exists as Python objects.
 
-The bars are ratios within one run and not microseconds: a figure in microseconds belongs to one machine on one day,
-while two programs that did the same work on the same core, turn by turn, can be compared anywhere. That is also why
-the peers take turns in short slices of every round, forwards and backwards, why it is CPU time (a busy machine
-delays everybody, but charges nobody), and why the collector is run before a slice and off inside it. Every call gets
-a copy of the text of its own, made before the clock starts and gone after the call: Python keeps the UTF-8 of a `str`
-once somebody has asked for it, so with one shared text the first peer would pay for all. Nothing here fails a build:
-a bar that does not hold is printed as such. Read a ratio within a tenth of its bar as undecided, and look at the
-spread of the rounds; on the largest plan the state of the heap alone moves it by as much.
+The bars are ratios within one run, not microseconds: a figure in microseconds is true for one machine on one day,
+while two programs that did the same work on the same core by turns can be compared anywhere. So the peers take turns in
+short slices of every round, forwards and backwards. CPU time is measured, because a busy machine changes it little. The
+garbage collector runs before each slice and is off inside it. Every call gets its own copy of the text, made before the
+clock starts and dropped after the call: Python caches the UTF-8 of a `str`, so with a shared text the first peer would
+pay for all. Nothing here fails a build: a bar that does not hold is printed as such. Treat a ratio within a tenth of its
+bar as undecided, and look at the spread of the rounds; on the largest plan the state of the heap alone can move it that
+much.
 
 The peers do not all do the same work. Each is timed at the step that turns text into a value, without client or HTTP:
 instructor at the parse step of its markdown-JSON mode, pydantic-ai at its output processor, langchain-core at
 `PydanticOutputParser`, guardrails at `Guard.parse` with telemetry off, BAML at `parse_llm_response`. All but BAML
-take accordance's own models. The BAML classes and the msgspec structs are made from the schema that accordance
-publishes; the structs carry its bounds, the BAML classes only its types. Only accordance knows the rules across
-fields, and only it and the two `jiter` rows refuse duplicate keys.
+use accordance's own models. The BAML classes and the msgspec structs are made from the schema that accordance
+publishes; the structs include its bounds, the BAML classes only its types. Only accordance checks the rules across
+fields, and only accordance and the two `jiter` rows refuse duplicate keys.
 """
 
 from __future__ import annotations
@@ -74,13 +74,15 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
 }
 
 LIMIT_S: Final = 5  # a call that takes longer is stopped and reported as such
-SUSPECT_S: Final = 2  # a call that should take longer, by a smaller message, is first tried in its own process
+SUSPECT_S: Final = 2  # a call expected to take longer, judged by a smaller message, is first tried in its own process
 LARGE: Final = 1_000_000  # bytes; messages above it have few rounds
 LARGE_ROUNDS: Final = 3
 SLOW_S: Final = 0.05  # a call that takes longer has fewer slices
 SLOW_SLICES: Final = 3
-SLICES: Final = 9  # of a round; each peer has its turn in each, so that a burst of load hits nobody alone
-SLICE_BYTES: Final = 8_000_000  # of text in one slice, because every call has its own
+SLICES: Final = 9  # of a round; each peer has a turn in each slice, so that a burst of load affects all of them
+SLICE_BYTES: Final = (
+    8_000_000  # of text in a slice, because every call has its own copy
+)
 
 Json: TypeAlias = dict[str, Any]
 Call: TypeAlias = Callable[[], object]
@@ -88,14 +90,14 @@ Prepare: TypeAlias = Callable[[str, str], Call]  # contract, text -> what is tim
 
 
 class Reader(NamedTuple):
-    """A peer, ready to use: how it reads a message, and how it counts the errors of a bad one."""
+    """A peer, ready to use: how it reads a message, and how it counts the errors of a bad message."""
 
     read: Prepare
     report: Prepare | None = None
 
 
 class Peer(NamedTuple):
-    """Somebody who can read messages."""
+    """A library that can read messages."""
 
     name: str
     distribution: str
@@ -112,7 +114,7 @@ class Message(NamedTuple):
     contract: str
     text: str
     errors: int = 0
-    smaller: str = ""  # the message of the same shape by which its time can be foreseen
+    smaller: str = ""  # the message of the same shape from which its time is predicted
 
     @property
     def size(self) -> int:
@@ -122,24 +124,24 @@ class Message(NamedTuple):
 
 @dataclass(slots=True)
 class Cell:
-    """One peer on one message: a sample per round, in seconds per call, or a word why there is none."""
+    """A peer on a message: a sample per round, in seconds per call, or a word why there is none."""
 
     samples: list[float] = field(default_factory=list)
     word: str = ""
     why: str = ""
-    found: int | None = None  # errors found, on the error path
+    errors: int | None = None  # how many it reports, on the error path
     prepare: Prepare | None = None  # set while there is something to measure
     count: int = 1  # calls per slice
     is_slow: bool = False
 
     @property
     def seconds(self) -> float:
-        """The median; only a cell without a word has one."""
+        """The median; only for a cell without a word."""
         return median(self.samples)
 
 
 class Bar(NamedTuple):
-    """A number of the design, held against one message."""
+    """A bar of the design, checked on a message."""
 
     bar: str
     message: str
@@ -285,7 +287,7 @@ def _edge(source: int, target: int, kind: str) -> Json:
 
 
 def _plan(count: int) -> Json:
-    """A tree of eight parts each; every third node waits for the one before it."""
+    """A tree of eight parts each; every third node waits for its predecessor."""
     parts = [_edge((at - 1) // 8, at, "DECOMPOSE") for at in range(1, count)]
     waits = [_edge(at - 1, at, "DEPENDS_ON") for at in range(2, count, 3)]
     return {
@@ -372,7 +374,7 @@ def bad_messages() -> list[Message]:
 
 
 def assert_as_promised(messages: Iterable[Message]) -> None:
-    """A valid message is accepted as it stands; a bad one has exactly its errors."""
+    """Check that valid messages are accepted unchanged, and bad messages have exactly their errors."""
     for message in messages:
         result = accordance.check(message.text, message.contract)
         if isinstance(result, accordance.Rejected):
@@ -865,13 +867,13 @@ def len_of(name: str) -> int:
 
 
 def _ready(prepare: Prepare, message: Message, slice_s: float, *, errors: bool) -> Cell:
-    """Make the first calls: does it take the message, is the value right, how many calls make a slice."""
+    """Make the first calls: is the message accepted, is the value right, how many calls make a slice."""
     try:
         result = prepare(message.contract, message.text)()
         if not errors and _plain(result) != _without_nulls(json.loads(message.text)):
             return Cell(
                 word="refused" if _is_refusal(result) else "changed",
-                why="another value came out",
+                why="the value differs",
             )
         once = _sample(prepare, message, 1)
         if once < slice_s:
@@ -879,9 +881,12 @@ def _ready(prepare: Prepare, message: Message, slice_s: float, *, errors: bool) 
     except Exception as error:
         return Cell(word="refused", why=_in_short(error))
     count = min(int(slice_s / max(once, 1e-7)), SLICE_BYTES // message.size)
-    found = result if isinstance(result, int) else None
+    errors_reported = result if isinstance(result, int) else None
     return Cell(
-        prepare=prepare, count=max(1, count), is_slow=once > SLOW_S, found=found
+        prepare=prepare,
+        count=max(1, count),
+        is_slow=once > SLOW_S,
+        errors=errors_reported,
     )
 
 
@@ -930,9 +935,9 @@ def _without_nulls(value: Any) -> Any:
 
 
 def probe(peer: str, name: str) -> None:
-    """One call of a slow peer under a limit of CPU time, in a process that may be killed."""
-    (reader,) = load_peers(one for one in PEERS if one.name == peer)[0].values()
-    message = next(one for one in valid_messages() if one.name == name)
+    """Make a call of a slow peer under a limit of CPU time, in a process that may be killed."""
+    (reader,) = load_peers(each for each in PEERS if each.name == peer)[0].values()
+    message = next(each for each in valid_messages() if each.name == name)
     call = reader.read(message.contract, message.text)
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = int(used.ru_utime + used.ru_stime) + LIMIT_S + 1
@@ -945,11 +950,12 @@ def probe(peer: str, name: str) -> None:
 
 def bars(valid: Table, errors: Table) -> list[Bar]:
     """Each bar about `check`, message by message."""
-    found = [*_at_most("valid", 1.3, "jiter + pydantic", valid)]
-    found += _at_most("valid", 2.5, "model_validate_json", valid)
+    checked = [*_at_most("valid", 1.3, "jiter + pydantic", valid)]
+    checked += _at_most("valid", 2.5, "model_validate_json", valid)
     for peer in ("instructor", "langchain-core", "baml", "guardrails"):
-        found += _faster_than(peer, valid)
-    return [*found, *_at_most("full error report", 3.0, "model_validate_json", errors)]
+        checked += _faster_than(peer, valid)
+    reports = _at_most("full error report", 3.0, "model_validate_json", errors)
+    return [*checked, *reports]
 
 
 def _at_most(what: str, most: float, peer: str, table: Table) -> Iterable[Bar]:
@@ -1090,7 +1096,7 @@ def _mixed_plan(count: int) -> Json:
         if edge["edge_type"] == "DECOMPOSE" and int(edge["from_task_id"][-5:]) % 3 == 1:
             edge["metadata"] = {"and_or": "OR"}
     for at in range(9, count - 1, 8):
-        group = [_edge((at - 1) // 8, one, "ALTERNATIVE") for one in (at, at + 1)]
+        group = [_edge((at - 1) // 8, part, "ALTERNATIVE") for part in (at, at + 1)]
         edges += [{**edge, "metadata": {"group_id": "ways"}} for edge in group]
     ends = {"from_task_id": "START", "edge_type": "DEPENDS_ON", "metadata": None}
     starts = [{**_edge(0, at, "START"), **ends} for at in range(1, count, 11)]
@@ -1131,8 +1137,8 @@ GROWING: Final = (
 
 
 def growth() -> list[Bar]:
-    """CPU time of the check and of its report, at n and at 4n, turn by turn."""
-    found = []
+    """CPU time of the check and of its report, at n and at 4n, taking turns."""
+    bars = []
     for shape in GROWING:
         texts = [_text(shape.make(size)) for size in (shape.count, 4 * shape.count)]
         rounds = [
@@ -1145,7 +1151,7 @@ def growth() -> list[Bar]:
         )
         verdict = "HOLDS" if ratio <= GROWTH_BAR else "DOES NOT HOLD"
         name = f"{shape.name}, n = {shape.count:,}"
-        found.append(
+        bars.append(
             Bar(
                 f"check, 4n <= {GROWTH_BAR:g}x n",
                 name,
@@ -1155,7 +1161,7 @@ def growth() -> list[Bar]:
                 verdict,
             )
         )
-    return found
+    return bars
 
 
 def _checked_in(text: str, contract: str) -> float:
@@ -1207,8 +1213,8 @@ def _print_rows(rows: list[list[str]]) -> None:
 
 def _print_table(title: str, table: Table, messages: Sequence[Message]) -> None:
     def time_of(_: str, cell: Cell) -> str:
-        found = "" if cell.found is None else f" ({cell.found:,})"
-        return cell.word or _us(cell) + found
+        errors = "" if cell.errors is None else f" ({cell.errors:,})"
+        return cell.word or _us(cell) + errors
 
     def ratio_of(message: str, cell: Cell) -> str:
         return cell.word or f"{cell.seconds / table[message][OURS].seconds:.2f}x"
@@ -1232,9 +1238,9 @@ def _print_table(title: str, table: Table, messages: Sequence[Message]) -> None:
         )
 
 
-def _print_bars(found: Iterable[Bar]) -> None:
+def _print_bars(bars: Iterable[Bar]) -> None:
     rows = [["bar", "message", "ratio", "rounds", "verdict"]]
-    for bar in found:
+    for bar in bars:
         ratio = (
             f"{bar.ratio:.3f}x"
             if bar.ratio is not None
@@ -1255,14 +1261,14 @@ def _print_bars(found: Iterable[Bar]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of everybody measured."""
-    found = {"python": platform.python_version()}
+    """The versions of Python and of every peer."""
+    versions = {"python": platform.python_version()}
     for name in sorted({"pydantic-core", *(peer.distribution for peer in PEERS)}):
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 def _as_json(table: Table, messages: Sequence[Message]) -> Json:
@@ -1275,7 +1281,7 @@ def _as_json(table: Table, messages: Sequence[Message]) -> Json:
                 else {
                     "us": cell.seconds * 1e6,
                     "rounds_us": [sample * 1e6 for sample in cell.samples],
-                    "errors_found": cell.found,
+                    "errors": cell.errors,
                 }
                 for peer, cell in table[message.name].items()
             },
@@ -1292,13 +1298,13 @@ def _arguments() -> argparse.Namespace:
         help=f"default 7; at most {LARGE_ROUNDS} for the largest plan",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="3 short rounds; slow peers are not tried"
+        "--quick", action="store_true", help="3 short rounds, without slow peers"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument(
         "--growth",
         action="store_true",
-        help="only what 4n costs beside n, without the peers",
+        help="only compare 4n with n, without the peers",
     )
     parser.add_argument("--probe", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -1312,9 +1318,9 @@ def _run(arguments: argparse.Namespace) -> None:
         *load_peers(PEERS), rounds, 0.002 if arguments.quick else 0.01, arguments.quick
     )
     gc.collect()
-    gc.freeze()  # what was imported need not be looked through before every slice
+    gc.freeze()  # the collector can skip what was imported
     valid, errors = bench.run(good), bench.run(bad, errors=True)
-    found = [*bars(valid, errors), *growth()]
+    checked = [*bars(valid, errors), *growth()]
     if arguments.json:
         figures = {
             "versions": versions(),
@@ -1323,7 +1329,9 @@ def _run(arguments: argparse.Namespace) -> None:
         }
         figures |= {"valid": _as_json(valid, good), "errors": _as_json(errors, bad)}
         print(
-            json.dumps({**figures, "bars": [bar._asdict() for bar in found]}, indent=2)
+            json.dumps(
+                {**figures, "bars": [bar._asdict() for bar in checked]}, indent=2
+            )
         )
         return
     print(
@@ -1337,9 +1345,9 @@ def _run(arguments: argparse.Namespace) -> None:
     _print_table("Valid messages", valid, good)
     _print_table("Error reports", errors, bad)
     print(
-        f"  In brackets: errors found. accordance counts all and lists at most {MAX_REPORTED}."
+        f"  In brackets: the number of errors. accordance counts all and lists at most {MAX_REPORTED}."
     )
-    _print_bars(found)
+    _print_bars(checked)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""accordance in the loop of bench/engine.py: a plan of lanes, an executor that does nothing, and every message judged."""
+"""accordance in the loop of bench/engine.py: a plan of lanes, an executor that does nothing, every message judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = "the-root-of-the-whole-plan"
 
 
 def plan(tasks: int, lanes: int, number: int = 0) -> dict[str, Any]:
-    """Lanes of tasks, each waiting for the one before it in its lane."""
+    """Lanes of tasks; each task waits for its predecessor in the lane."""
     plan_id = plan_id_of(number)
     root = f"{ROOT}-{number}" if number else ROOT
     prefix = f"plan-{number}-" if number else ""
@@ -72,7 +72,7 @@ def _edge(plan_id: str, source: str, target: str, kind: str) -> dict[str, Any]:
 
 
 def bring(place: str, tasks: int, lanes: int, plans: int = 1) -> None:
-    """Import the plan, or several, with so many tasks in all."""
+    """Import one or more plans, with this many tasks in total."""
     ledger = open_ledger(place)
     for number in range(plans):
         result = check_value(plan(tasks // plans, lanes, number), "PLAN_GEN")
@@ -102,18 +102,18 @@ def review(task: str) -> dict[str, Any]:
         {"dimension": name, "score": most, "max_score": most, "issues": []}
         for name, most in NODE_RUBRIC.maxima.items()
     ]
-    said = {
+    message = {
         "schema_version": "xiaojing_review_v1",
         "task_id": task,
         "review_target": "NODE",
         "total_score": 100,
     }
-    said |= {"action_required": "APPROVE", "summary": "good"}
-    return {**said, "breakdown": breakdown, "suggestions": []}
+    message |= {"action_required": "APPROVE", "summary": "good"}
+    return {**message, "breakdown": breakdown, "suggestions": []}
 
 
 class Idle:
-    """One executor that does nothing but answer, in one queue."""
+    """An executor that does nothing but answer, with a single queue."""
 
     def __init__(self, runs: int) -> None:
         self.runs = runs
@@ -128,7 +128,7 @@ class Idle:
         """Reserve nothing: no model is asked."""
 
     def queue_of(self, _task: TaskRecord, _change: bytes | None) -> str:
-        """Everything goes there."""
+        """The queue for everything."""
         return "q"
 
     def holding(self, _tx: Transaction, _task: TaskRecord) -> dict[str, Any]:
@@ -151,29 +151,31 @@ class Ended:
     count = 0
 
     def attempt_ended(self, *_: object) -> None:
-        """One more."""
+        """Count an attempt."""
         self.count += 1
 
     def notice(self, _: str) -> None:
         """Not counted."""
 
 
-def main(told: dict[str, Any]) -> None:
-    """Work until told to stop on standard input."""
+def main(parameters: dict[str, Any]) -> None:
+    """Work until a line on standard input."""
     counted = Counted()
     ended = Ended()
-    home = Home(Path(told["home"]))
+    home = Home(Path(parameters["home"]))
     runner = Runner(
-        told["place"],
+        parameters["place"],
         home,
-        Idle(told["runs"]),
-        None if told.get("plans", 1) > 1 else PLAN,
-        told["name"],
+        Idle(parameters["runs"]),
+        None if parameters.get("plans", 1) > 1 else PLAN,
+        parameters["name"],
         listener=ended,
     )
     working = threading.Thread(target=runner.until_stopped)
-    working.start()
     print("ready", flush=True)
+    input()  # all workers begin together
+    counted.restart()
+    working.start()
     input()
     report = counted.report(1)
     runner.stop()

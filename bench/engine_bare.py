@@ -1,7 +1,7 @@
 """The bare engine in the loop of bench/engine.py: DBOS with the same steps, the same number of rows, and nothing else.
 
-A task is two workflows, as with accordance: each has an ordinary step whose outcome is kept and a transactional step that
-writes rows and puts the next workflow into the queue. What accordance writes for a task (rows added, rows changed) is told.
+A task is two workflows, as with accordance: each has an ordinary step whose outcome is stored and a transactional step that
+writes rows and queues the next workflow. Its parameters say how many rows accordance adds and changes for a task.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sqlalchemy import (
 
 from accordance.store.opening import make_engine, read_url
 
-ROWS = Table(  # as wide as what accordance adds, on the average
+ROWS = Table(  # as wide as the rows that accordance adds, on average
     "bench_rows",
     MetaData(),
     Column("id", Integer, primary_key=True, autoincrement=True),
@@ -78,7 +78,7 @@ _WRITES = ("INSERT", "UPDATE", "DELETE", "BEGIN IMMEDIATE")
 
 
 def engine_beside(place: str, connections: int) -> Engine:
-    """An engine as DBOS likes it: a transaction begins with its first writing statement."""
+    """An engine configured as DBOS prefers: a transaction begins with its first write."""
     if "://" in place:
         url = read_url(place).set(drivername="postgresql+psycopg")
         return create_engine(url, max_overflow=connections)
@@ -98,7 +98,7 @@ def _as_accordance_does(connection: Any, _: object) -> None:
 
 
 def _take_turns(engine: Engine, turn: threading.Lock) -> None:
-    """Writers wait for each other here; SQLite would let them sleep."""
+    """Let writers wait for each other here, because SQLite would let them sleep."""
 
     @event.listens_for(engine, "before_cursor_execute")
     def await_turn(connection: Any, _: Any, statement: str, *__: Any) -> None:
@@ -112,7 +112,7 @@ def _take_turns(engine: Engine, turn: threading.Lock) -> None:
 
 
 class Bare:
-    """One process of the bare engine."""
+    """A process of the bare engine."""
 
     def __init__(
         self, place: str, name: str, runs: int, rows: tuple[int, int], message: str
@@ -199,31 +199,37 @@ def part_of_a_task(lane: int, at: int, part: int, ready: float) -> dict[str, Any
     return settled
 
 
-def main(told: dict[str, Any]) -> None:
-    """Run until told to stop on standard input, or until the lanes have come to their ends."""
+def main(parameters: dict[str, Any]) -> None:
+    """Run until a line on standard input."""
     counted = Counted()
     bare = Bare(
-        told["place"],
-        told["name"],
-        told["runs"],
-        (told["inserts"], told["updates"]),
-        told["message"],
+        parameters["place"],
+        parameters["name"],
+        parameters["runs"],
+        (parameters["inserts"], parameters["updates"]),
+        parameters["message"],
     )
-    engine = make_engine(told["place"])
-    if told["first"]:
+    engine = make_engine(parameters["place"])
+    print("ready", flush=True)
+    input()  # all workers begin together
+    counted.restart()
+    if parameters["first"]:
         with engine.begin() as connection:
             ROWS.metadata.create_all(connection)
-            for lane in range(told["lanes"]):
+            for lane in range(parameters["lanes"]):
                 connection.execute(insert(STATES), {"task": str(lane), **STATE})
                 bare.put(
-                    connection, lane, told["tasks"] // told["lanes"] - 1, 0, time.time()
+                    connection,
+                    lane,
+                    parameters["tasks"] // parameters["lanes"] - 1,
+                    0,
+                    time.time(),
                 )
-    print("ready", flush=True)
-    input()  # the one who asks sees when all is done, and says so
+    input()  # the parent process sees when all is done
     waited = [
         (done - ready) * 1000
         for at, ready, done in bare.done
-        if at < told["tasks"] // told["lanes"] - 1
+        if at < parameters["tasks"] // parameters["lanes"] - 1
     ]
     print(
         json.dumps({"done": len(bare.done), "waited": waited, **counted.report(1)}),

@@ -1,7 +1,7 @@
-"""The peers of bench/engine.py, where they are installed: the same four steps and as many rows for each task.
+"""The peers of bench/engine.py, if they are installed: the same four steps and as many rows for each task.
 
-They do less: none ties its rows to its own record of a step in one transaction, and none takes over what a dead process has
-left behind by itself as it is set up here.
+They do less: none commits its rows together with its own record of a step, and none, as configured here, takes over the
+work of a dead process by itself.
 """
 
 from __future__ import annotations
@@ -26,21 +26,23 @@ from accordance.store.opening import make_engine
 PARTS = 2  # a task is done, then reviewed
 
 
-def measure(told: dict[str, Any], fresh: Callable[[], str] | None) -> dict[str, str]:
-    """One line for each peer."""
-    said = {}
+def measure(
+    parameters: dict[str, Any], fresh: Callable[[], str] | None
+) -> dict[str, str]:
+    """A line for each peer."""
+    results = {}
     for name, module, peer in PEERS:
         if not _is_there(module):
-            said[name] = "not installed"
+            results[name] = "not installed"
         elif peer is procrastinate and fresh is None:
-            said[name] = "not measured: it needs PostgreSQL"
+            results[name] = "not measured: it needs PostgreSQL"
         else:
             place = (
                 fresh()
                 if peer is procrastinate and fresh
-                else str(Path(told["folder"]) / f"{peer.__name__}.db")
+                else str(Path(parameters["folder"]) / f"{peer.__name__}.db")
             )
-            code = f"import engine_peers, json; engine_peers.main({peer.__name__!r}, json.loads({json.dumps({**told, 'place': place})!r}))"
+            code = f"import engine_peers, json; engine_peers.main({peer.__name__!r}, json.loads({json.dumps({**parameters, 'place': place})!r}))"
             done = subprocess.run(
                 [sys.executable, "-c", code],
                 cwd=Path(__file__).parent,
@@ -49,10 +51,10 @@ def measure(told: dict[str, Any], fresh: Callable[[], str] | None) -> dict[str, 
                 timeout=600,
                 check=False,
             )
-            said[name] = (
+            results[name] = (
                 done.stdout.strip() or f"failed: {done.stderr.strip().splitlines()[-1]}"
             )
-    return said
+    return results
 
 
 def _is_there(module: str) -> bool:
@@ -62,33 +64,33 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def main(peer: str, told: dict[str, Any]) -> None:
-    """Measure one, in a process of its own."""
-    engine = make_engine(told["place"], connections=30)
+def main(peer: str, parameters: dict[str, Any]) -> None:
+    """Measure a peer, in a process of its own."""
+    engine = make_engine(parameters["place"], connections=30)
     with engine.begin() as connection:
         ROWS.metadata.create_all(connection)
-        for at in range(told["tasks"]):
+        for at in range(parameters["tasks"]):
             connection.execute(insert(STATES), {"task": str(at), **STATE})
     began, cpu = time.perf_counter(), time.process_time()
-    waited = globals()[peer](told, engine)
+    waited = globals()[peer](parameters, engine)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    tasks, waited = told["tasks"], sorted(one * 1000 for one in waited)
+    tasks, waited = parameters["tasks"], sorted(wait * 1000 for wait in waited)
     p50, p95 = statistics.median(waited), waited[int(len(waited) * 0.95)]
     print(
         f"{tasks / seconds:6.1f} tasks/s  begun to done p50 {p50:4.0f} p95 {p95:4.0f} ms  CPU {cpu * 1000 / tasks:5.1f} ms/task"
     )
 
 
-def write(engine: Engine, told: dict[str, Any], task: int) -> None:
+def write(engine: Engine, parameters: dict[str, Any], task: int) -> None:
     """Half of a task's rows, in a transaction."""
     with engine.begin() as connection:
-        for _ in range(told["inserts"] // PARTS):
+        for _ in range(parameters["inserts"] // PARTS):
             connection.execute(insert(ROWS), {"task": str(task), **ROW})
-        for _ in range(told["updates"] // PARTS):
+        for _ in range(parameters["updates"] // PARTS):
             connection.execute(CHANGE, {"key": str(task), **STATE})
 
 
-def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
+def langgraph(parameters: dict[str, Any], engine: Engine) -> list[float]:
     """A graph of four nodes for each task, each checkpointed before the next begins."""
     import sqlite3
     from typing import TypedDict
@@ -101,10 +103,10 @@ def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
         raw: str
 
     def execute(_: State) -> State:
-        return {"raw": told["message"]}
+        return {"raw": parameters["message"]}
 
     def settle(state: State) -> State:
-        write(engine, told, state["task"])
+        write(engine, parameters, state["task"])
         return {}
 
     names = [
@@ -116,12 +118,12 @@ def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
     for source, target in zip([START, *names], [*names, END], strict=True):
         graph.add_edge(source, target)
     connection = sqlite3.connect(
-        f"{told['place']}.checkpoints", check_same_thread=False
+        f"{parameters['place']}.checkpoints", check_same_thread=False
     )
     connection.execute("PRAGMA synchronous=NORMAL")
     ready = graph.compile(checkpointer=SqliteSaver(connection))
 
-    def one(task: int) -> float:
+    def carry_out(task: int) -> float:
         began = time.perf_counter()
         ready.invoke(
             {"task": task},
@@ -130,22 +132,22 @@ def langgraph(told: dict[str, Any], engine: Engine) -> list[float]:
         )
         return time.perf_counter() - began
 
-    with ThreadPoolExecutor(told["runs"]) as pool:
-        return list(pool.map(one, range(told["tasks"])))
+    with ThreadPoolExecutor(parameters["runs"]) as pool:
+        return list(pool.map(carry_out, range(parameters["tasks"])))
 
 
-def procrastinate(told: dict[str, Any], engine: Engine) -> list[float]:
+def procrastinate(parameters: dict[str, Any], engine: Engine) -> list[float]:
     """Two jobs for each task, the second deferred by the first."""
     from procrastinate import App, PsycopgConnector
 
-    app = App(connector=PsycopgConnector(conninfo=told["place"]))
+    app = App(connector=PsycopgConnector(conninfo=parameters["place"]))
     began: dict[int, float] = {}
     waited: list[float] = []
 
     @app.task(name="part")
     async def part(task: int, at: int) -> None:
         began.setdefault(task, time.perf_counter())
-        await asyncio.to_thread(write, engine, told, task)
+        await asyncio.to_thread(write, engine, parameters, task)
         if at + 1 < PARTS:
             await part.configure(priority=1).defer_async(task=task, at=at + 1)
         else:
@@ -154,23 +156,25 @@ def procrastinate(told: dict[str, Any], engine: Engine) -> list[float]:
     async def work() -> None:
         async with app.open_async():
             await app.schema_manager.apply_schema_async()
-            for task in range(told["tasks"]):
+            for task in range(parameters["tasks"]):
                 await part.defer_async(task=task, at=0)
-            while len(waited) < told["tasks"]:
+            while len(waited) < parameters["tasks"]:
                 await app.run_worker_async(
-                    concurrency=told["runs"], wait=False, install_signal_handlers=False
+                    concurrency=parameters["runs"],
+                    wait=False,
+                    install_signal_handlers=False,
                 )
 
     asyncio.run(work())
     return waited
 
 
-def celery(told: dict[str, Any], engine: Engine) -> list[float]:
+def celery(parameters: dict[str, Any], engine: Engine) -> list[float]:
     """Two messages for each task, the second sent by the first; its broker is a folder, its worker has threads."""
     from celery import Celery
     from celery.contrib.testing.worker import start_worker
 
-    folder = Path(told["folder"]) / "celery"
+    folder = Path(parameters["folder"]) / "celery"
     folder.mkdir()
     app = Celery("peer", broker="filesystem://")
     app.conf.update(
@@ -180,7 +184,7 @@ def celery(told: dict[str, Any], engine: Engine) -> list[float]:
             "control_folder": str(folder / "control"),
             "polling_interval": 0.02,
         },
-        task_acks_late=True,  # as the others: what a dead worker had is not lost
+        task_acks_late=True,  # like the others: a dead worker's tasks are not lost
         worker_prefetch_multiplier=1,
     )
     began: dict[int, float] = {}
@@ -189,18 +193,18 @@ def celery(told: dict[str, Any], engine: Engine) -> list[float]:
     @app.task(name="part")
     def part(task: int, at: int) -> None:
         began.setdefault(task, time.perf_counter())
-        write(engine, told, task)
+        write(engine, parameters, task)
         if at + 1 < PARTS:
             part.delay(task, at + 1)
         else:
             waited.append(time.perf_counter() - began[task])
 
-    for task in range(told["tasks"]):
+    for task in range(parameters["tasks"]):
         part.delay(task, 0)
     with start_worker(
-        app, pool="threads", concurrency=told["runs"], perform_ping_check=False
+        app, pool="threads", concurrency=parameters["runs"], perform_ping_check=False
     ):
-        while len(waited) < told["tasks"]:
+        while len(waited) < parameters["tasks"]:
             time.sleep(0.02)
     return waited
 

@@ -1,7 +1,7 @@
 """Where the CPU of a no-op task goes: the queue, the database, the chain, judging, and the rest of accordance.
 
-The same loop as in bench/engine.py, on SQLite and in one process, with a timer around each of these. A timer that runs
-within another stops that one, so that the parts add up to the whole.
+The same loop as in bench/engine.py, on SQLite and in a single process, with a timer around each part. A timer that starts
+within another pauses it, so the parts add up to the whole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from accordance.store.sql import SqlTransaction
 from accordance.work import intake, reviewing
 
 PARTS = {
-    "queue": "the queue of attempts, its statements among it",
+    "queue": "the queue of attempts, including its statements",
     "database": "statements of the ledger, begin and commit",
     "chain": "events, seals and rows, before they are written",
     "judging": "reading, checking and ruling on messages",
@@ -58,7 +58,7 @@ class Timers:
         return timed
 
     def holding(self, settle: Callable[..., Any]) -> Callable[..., Any]:
-        """The function that settles; from its lock to its commit nobody else may."""
+        """The function that settles, timed from its lock to its commit."""
 
         @functools.wraps(settle)
         def held(*words: Any, **more: Any) -> Any:
@@ -99,21 +99,26 @@ def watch(timers: Timers) -> None:
             setattr(owner, name, timers.around(part, getattr(owner, name)))
 
 
-def main(told: dict[str, Any]) -> None:
+def main(parameters: dict[str, Any]) -> None:
     """Carry a plan out, and print milliseconds for each task by part."""
     import engine_accordance as it
 
     from accordance.project.home import Home
     from accordance.runtime.runner import Runner
 
-    tasks = told["tasks"]
-    it.bring(told["place"], tasks, told["runs"])
+    tasks = parameters["tasks"]
+    it.bring(parameters["place"], tasks, parameters["runs"])
     timers = Timers()
     watch(timers)
     ended = it.Ended()
-    home = Home(Path(told["home"]))
+    home = Home(Path(parameters["home"]))
     runner = Runner(
-        told["place"], home, it.Idle(told["runs"]), it.PLAN, "local", listener=ended
+        parameters["place"],
+        home,
+        it.Idle(parameters["runs"]),
+        it.PLAN,
+        "local",
+        listener=ended,
     )
     began = time.process_time()
     working = threading.Thread(target=runner.until_stopped)
@@ -130,18 +135,18 @@ def main(told: dict[str, Any]) -> None:
     )
 
 
-def lines(found: dict[str, float]) -> list[str]:
+def lines(profile: dict[str, float]) -> list[str]:
     """The profile as lines."""
-    whole = found["whole"]
-    rest = whole - sum(found[part] for part in PARTS)
-    rows = [*((text, found[part]) for part, text in PARTS.items()), (REST, rest)]
+    whole = profile["whole"]
+    rest = whole - sum(profile[part] for part in PARTS)
+    rows = [*((text, profile[part]) for part, text in PARTS.items()), (REST, rest)]
     shown = [
         f"  {text:<48}{value:6.2f} ms/task {value / whole:5.0%}" for text, value in rows
     ]
-    share = found["held"] / whole
+    share = profile["held"] / whole
     held = (
-        f"  of all that, while the plan's row is held: {share:.0%};"
-        f" so the workers of one plan do at most {1 / share:.2f}x of one"
+        f"  of all that, while the plan's row is locked: {share:.0%};"
+        f" so any number of workers on a plan do at most {1 / share:.2f}x of a single worker"
     )
     return [*shown, held]
 

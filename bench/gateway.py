@@ -1,10 +1,10 @@
-"""What the gateway costs: a snapshot of 100,000 files and the scope check, beside `git status`.
+"""What the gateway costs: a snapshot of 100,000 files and the scope check, compared with `git status`.
 
-Then a whole judgement of a small repository, bundle and all, beside its tests alone: at
-most 1 s + 10 % more, once the results of the base are cached. On a busy machine only the
-processor time says something about that.
+Then a complete judgement of a small repository, including the bundle, compared with its tests alone:
+at most 1 s + 10 % more, once the results of the base are cached. On a busy machine, only the
+CPU time is meaningful here.
 
-The tree is made of files of about 12 kB, as source files are. Medians of several runs; only ratios mean something.
+The files of the tree have about 12 kB, like source files. Medians of several runs; only ratios are meaningful.
 
     python bench/gateway.py [--files 100000] [--json]
 """
@@ -42,7 +42,7 @@ PATTERNS = [f"packages/module-{number}/**/src/*" for number in range(50)]
 
 
 def make_tree(root: Path, count: int) -> None:
-    """So many files in folders of a hundred."""
+    """This many files in folders of a hundred."""
     text = (
         "x = 1  # a line of code as long as many others are\n" * (BYTES // 50)
     ).encode()
@@ -58,7 +58,7 @@ def make_tree(root: Path, count: int) -> None:
 
 
 def git(root: Path, *command: str) -> None:
-    """Git as a user would run it."""
+    """Run git as a user would."""
     settings = (
         "-c",
         "user.name=bench",
@@ -84,7 +84,7 @@ def timed(action: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def computed(action: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The median of the processor time of several runs, children among it."""
+    """The median CPU time of several runs, including children."""
     took = []
     for _ in range(rounds):
         before = sum(os.times()[:4])
@@ -94,7 +94,7 @@ def computed(action: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def of_trees(count: int) -> dict[str, float]:
-    """Snapshots, their difference, the scope check, and git beside them."""
+    """Snapshots, their difference, the scope check, and git for comparison."""
     with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
         root = Path(folder) / "tree"
         make_tree(root, count)
@@ -116,14 +116,14 @@ def of_trees(count: int) -> dict[str, float]:
 
 
 def _without_index(root: Path) -> None:
-    """Git has to read every file, as a snapshot has."""
+    """Make git read every file, as a snapshot does."""
     (root / ".git/index").unlink()
     git(root, "reset", "--quiet")
     git(root, "status", "--porcelain")
 
 
 def of_attempts() -> dict[str, float]:
-    """A small repository: the whole collection of facts beside its test alone; and a bare command at each level."""
+    """A small repository: collecting all facts, its test alone, and a bare command at each level."""
     command = "python -c 'import time; time.sleep(0.2)'"
     with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
         root = Path(folder) / "small"
@@ -131,7 +131,7 @@ def of_attempts() -> dict[str, float]:
         git(root, "init", "--quiet")
         git(root, "add", "--all")
         git(root, "commit", "--quiet", "--message=bench")
-        found = {
+        seconds = {
             "the test alone": timed(
                 lambda: subprocess.run(command, shell=True, check=True), 5
             )
@@ -145,24 +145,24 @@ def of_attempts() -> dict[str, float]:
             (workspace.work / "package-0/module-0/file_0.py").write_text(
                 "changed\n", "utf-8"
             )
-            said = EvidenceRequest.usually("bench", (command,))
+            request = EvidenceRequest.usually("bench", (command,))
             collect(
                 workspace,
                 before,
                 place / "scratch",
-                said,
+                request,
                 AttemptSetting(limits=CommandLimits(seconds=60)),
             )
 
-        found["clone, snapshots, patch, evidence, test"] = timed(attempt, 5)
-        for level in (one.level for one in probe().levels if one.works):
-            found[f"true, isolated by {level}"] = timed(
+        seconds["clone, snapshots, patch, evidence, test"] = timed(attempt, 5)
+        for level in (probed.level for probed in probe().levels if probed.works):
+            seconds[f"true, isolated by {level}"] = timed(
                 lambda level=level: _bare(Path(folder), level, next(number)), 5
             )  # type: ignore[misc]
-        found["true, bare"] = timed(
+        seconds["true, bare"] = timed(
             lambda: subprocess.run("true", shell=True, check=True), 5
         )
-        return found
+        return seconds
 
 
 SUITE = """import unittest
@@ -177,7 +177,7 @@ if __name__ == "__main__":
 
 
 def of_judging() -> dict[str, float]:
-    """A small repository with a small suite: the tests alone, and a whole judgement that runs them."""
+    """A small repository with a small suite: the tests alone, and a complete judgement."""
     command = "python -B -m unittest -q tests/test_suite.py"
     with tempfile.TemporaryDirectory(prefix="accordance-bench-") as folder:
         root = Path(folder) / "repository"
@@ -195,7 +195,7 @@ def of_judging() -> dict[str, float]:
         )
         task = {
             "task_id": "72c84e9c-0975-4c1a-b9a5-864c2725dc8a",
-            "goal": "Return the last one.",
+            "goal": "Return the last item.",
             "role": "engineer",
             "pins": {"allowed_paths": ["module.py"]},
             "allowedTests": [command],
@@ -204,31 +204,31 @@ def of_judging() -> dict[str, float]:
         base = resolve(root, "HEAD")
 
         def whole() -> None:
-            found = judge(
+            judgement = judge(
                 task,
                 repo=root,
                 base=base,
                 attempt=next(number),
                 artifacts=Path(folder) / "kept",
             )
-            if not found:
-                raise SystemExit(found.verdict.reason)
+            if not judgement:
+                raise SystemExit(judgement.verdict.reason)
 
         def alone() -> None:
             words = [sys.executable, *command.split()[1:]]
             subprocess.run(words, cwd=root, check=True, capture_output=True)
 
-        probe()  # once in a process, and no part of a judgement
-        whole()  # runs the tests on the base, too, and keeps the results
+        probe()  # once per process, and not part of a judgement
+        whole()  # also runs the tests on the base, and caches the results
         bare, judged = timed(alone, 5), timed(whole, 5)
         bare_work, judged_work = computed(alone, 5), computed(whole, 5)
         return {
             "the tests alone": bare,
             "a whole judgement": judged,
             "overhead": judged - bare,
-            "the tests alone, processor": bare_work,
-            "a whole judgement, processor": judged_work,
-            "overhead, processor": judged_work - bare_work,
+            "the tests alone, CPU": bare_work,
+            "a whole judgement, CPU": judged_work,
+            "overhead, CPU": judged_work - bare_work,
         }
 
 

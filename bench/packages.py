@@ -1,15 +1,15 @@
-"""Real packages, judged without a setting: the suite inside the judge is the suite outside.
+"""Real packages, judged without any settings: their tests must have the same results inside the judge and outside.
 
     python -m bench.packages [NAME ...]
 
-For each package its source distribution is fetched by pip and made a git repository. Then:
+For each package, pip fetches its source distribution, which becomes a git repository. Then:
 
-- outside: `python -m pytest` in an environment made by hand, with the commands that are explained
+- outside: `python -m pytest` in an environment made by hand, with the commands of `--explain-environment`
 - inside:  the same suite, unchanged, as the judge runs it; every test must have the same outcome
 - fault:   a module that raises when it is imported must be RETRY
-- removed: the fault taken out again must be DONE
+- removed: removing the fault again must be DONE
 
-Needs network, or whatever pip is configured with.
+Needs network, or whatever index pip is configured with.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TASK_ID = "72c84e9c-0975-4c1a-b9a5-864c2725dc8a"
 
 @dataclass
 class Row:
-    """What was seen of a package."""
+    """The results of a package."""
 
     package: str
     tests: int = 0
@@ -66,7 +66,7 @@ class Row:
 
     @property
     def is_good(self) -> bool:
-        """Whether inside and outside agree, and the fault is seen."""
+        """Whether inside and outside agree, and the fault is noticed."""
         verdicts = (self.fault, self.removed)
         return self.tests > 0 and not self.differing and verdicts == ("RETRY", "DONE")
 
@@ -89,7 +89,7 @@ def git(root: Path, *words: str) -> str:
 
 
 def repository_of(package: str, folder: Path) -> Path:
-    """Fetch a source distribution and make it a repository with one commit."""
+    """Fetch a source distribution and make it a repository with a single commit."""
     words = ("download", "--quiet", "--no-binary", ":all:", "--no-deps")
     subprocess.run(
         (sys.executable, "-m", "pip", *words, "--dest", folder / "sdist", package),
@@ -184,7 +184,7 @@ def source_of(root: Path, package: str) -> Path:
     for place in (root / "src" / name, root / name):
         if (place / "__init__.py").is_file():
             return place / "__init__.py"
-    raise SystemExit(f"{package}: no module {name} was found")
+    raise SystemExit(f"{package}: there is no module {name}")
 
 
 def outcomes_inside(judgement: Judgement) -> dict[str, str]:
@@ -232,7 +232,7 @@ def row_of(package: str, folder: Path) -> Row:
 
 
 def differing(outside: Mapping[str, str], inside: Mapping[str, str]) -> int:
-    """How many outcomes differ; both name tests in their own way, so names are reduced first."""
+    """How many outcomes differ; names are shortened first, because each side spells them differently."""
     before = sorted((_short(name), outcome) for name, outcome in outside.items())
     after = sorted((_short(name), outcome) for name, outcome in inside.items())
     return len(set(before) ^ set(after)) + abs(len(before) - len(after))
@@ -246,7 +246,7 @@ def _short(name: str) -> str:
 
 @contextmanager
 def own_cache(folder: Path) -> Iterator[None]:
-    """Nothing of an earlier run is used."""
+    """An empty cache, so that nothing of an earlier run is used."""
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(folder)
     try:

@@ -1,7 +1,7 @@
-"""What one DONE costs in a plan, in memory: at 100, 1,000, 10,000 and 100,000 nodes, in one run.
+"""What finishing a node costs in a plan, in memory: at 100, 1,000, 10,000 and 100,000 nodes, in one run.
 
-A layered plan: every node waits for about two of the layer before. Median CPU time of finishing one node (claim, produce,
-approve) over many nodes; only the ratio means something. Bar: 100,000 nodes at most 1.5x of 1,000.
+A layered plan: every node waits for about two nodes of the previous layer. Median CPU time of finishing a node (claim,
+produce, approve) over many nodes; only the ratio is meaningful. Bar: 100,000 nodes at most 1.5x of 1,000.
 
     python bench/progress.py [--json]
 """
@@ -26,7 +26,7 @@ PLAN_ID = "bench"
 
 
 def message(count: int) -> dict[str, object]:
-    """A layered plan of so many nodes under one root."""
+    """A layered plan of this many nodes under a single root."""
     names = [f"task-{at:06}" for at in range(count)]
     common = {"plan_id": PLAN_ID, "owner_agent_id": "bench", "priority": 0, "tags": []}
     nodes = [
@@ -76,7 +76,7 @@ def _edge(source: str, target: str, kind: str) -> dict[str, object]:
 
 
 def measure(count: int) -> dict[str, float]:
-    """Seconds of checking, beginning and finishing one node."""
+    """The seconds that checking, beginning and finishing a node take."""
     raw = message(count)
     started = time.process_time()
     accepted = check_value(raw, "PLAN_GEN")
@@ -108,17 +108,17 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    found = {count: measure(count) for count in SIZES}
+    by_size = {count: measure(count) for count in SIZES}
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps(by_size))
         return
-    for count, row in found.items():
+    for count, row in by_size.items():
         print(
-            f"{count:>8,} nodes  check {row['check']:6.2f} s  begin {row['begin']:6.2f} s  finish one {row['finish_one'] * 1e6:7.1f} us"
+            f"{count:>8,} nodes  check {row['check']:6.2f} s  begin {row['begin']:6.2f} s  finish a node {row['finish_one'] * 1e6:7.1f} us"
         )
-    ratio = found[100_000]["finish_one"] / found[1_000]["finish_one"]
+    ratio = by_size[100_000]["finish_one"] / by_size[1_000]["finish_one"]
     print(
-        f"\none DONE at 100,000 <= {BAR}x of 1,000: {ratio:.2f}x {'HOLDS' if ratio <= BAR else 'DOES NOT HOLD'}"
+        f"\nfinishing a node at 100,000 <= {BAR}x of 1,000: {ratio:.2f}x {'HOLDS' if ratio <= BAR else 'DOES NOT HOLD'}"
     )
 
 

@@ -1,8 +1,8 @@
-"""Mode collapse over 100,000 answers kept in a SQLite ledger: seconds and megabytes, in one run.
+"""Mode collapse over 100,000 answers in a SQLite ledger: seconds and megabytes, in one run.
 
-The answers are made up: 500 questions to four agents, a pool of eight options that each agent favours its own way, spelled
-carelessly, in no order of the questions. They are stored by one process, `accordance research record`'s way; another one
-opens the ledger and reports on every group. Bars for the second: 5 s and 500 MB, start-up included.
+The answers are made up: 500 questions to four agents, and a pool of eight options, with different preferences for each
+agent, inconsistent spelling and questions in no order. A process stores them as `accordance research record` does; another
+opens the ledger and reports on every group. Bars for the report: 5 s and 500 MB, including start-up.
 
     python bench/research.py [--runs N] [--json]
 """
@@ -39,7 +39,7 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "research" / "answer-1.jso
 
 
 def answers(count: int) -> Iterator[StoredAnswer]:
-    """Answers as agents give them: a whole message each, question after question asked anew."""
+    """Answers as agents give them, each a complete message, to all questions by turns."""
     dice = random.Random(6)
     message = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     groups = [
@@ -61,7 +61,7 @@ def answers(count: int) -> Iterator[StoredAnswer]:
 
 
 def store(place: str, count: int) -> dict[str, Any]:
-    """Keep the answers, a thousand in a transaction."""
+    """Store the answers, a thousand in a transaction."""
     ledger = open_ledger(place)
     kept, left = AnswersInLedger(ledger.engine), list(answers(count))
     started = time.perf_counter()
@@ -73,21 +73,21 @@ def store(place: str, count: int) -> dict[str, Any]:
 
 
 def report(place: str) -> dict[str, Any]:
-    """What `accordance research collapse` does."""
+    """Do what `accordance research collapse` does."""
     started = time.perf_counter()
     ledger = open_ledger(place, create=False)
     reports = collapse_by_group(AnswersInLedger(ledger.engine).runs())
     ledger.close()
     return {
         "groups": len(reports),
-        "collapsed": sum(one.status == "collapsed" for one in reports.values()),
+        "collapsed": sum(report.status == "collapsed" for report in reports.values()),
         "seconds": time.perf_counter() - started,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
 def apart(*words: str) -> dict[str, Any]:
-    """A part of this program in a process of its own, with the seconds it took from start to end."""
+    """Run a part of this program in a process of its own; return its result and its seconds."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, __file__, *words], capture_output=True, check=True
@@ -114,18 +114,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder) / "ledger.db")
         stored = apart("--store", place, "--runs", str(options.runs))
-        found = apart("--report", place)
+        collapse = apart("--report", place)
     if options.json:
-        print(json.dumps({"runs": options.runs, "stored": stored, "collapse": found}))
+        print(
+            json.dumps({"runs": options.runs, "stored": stored, "collapse": collapse})
+        )
         return
     print(
         f"storing {options.runs:,} answers: {stored['seconds']:.2f} s, a ledger of {stored['file_megabytes']:.0f} MB"
     )
     print(
-        f"collapse over {found['groups']:,} groups ({found['collapsed']:,} collapsed): {found['seconds']:.2f} s, "
-        f"{found['process_seconds']:.2f} s with start-up, {found['megabytes']:.0f} MB"
+        f"collapse over {collapse['groups']:,} groups ({collapse['collapsed']:,} collapsed): {collapse['seconds']:.2f} s, "
+        f"{collapse['process_seconds']:.2f} s with start-up, {collapse['megabytes']:.0f} MB"
     )
-    held = found["process_seconds"] <= SECONDS and found["megabytes"] <= MEGABYTES
+    held = collapse["process_seconds"] <= SECONDS and collapse["megabytes"] <= MEGABYTES
     print(
         f"at most {SECONDS:g} s and {MEGABYTES:g} MB: {'HOLDS' if held else 'DOES NOT HOLD'}"
     )

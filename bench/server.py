@@ -1,10 +1,10 @@
-"""The server under load: 500 submissions a second offered, 200 readers of events, beside a bare FastAPI route.
+"""The server under load: 500 submissions per second, 200 readers of events, compared with a bare FastAPI route.
 
 Submissions are sent to `accordance serve` over loopback at a fixed rate; each is stored, checked, judged and moves its task.
-Meanwhile readers follow the plans, each a plan. The bare route writes one row of the same body, in the same run, with as many
-processes, and without readers. What is held is what was answered in a second; p95 is from sending to the answer.
-Everything shares the cores of this machine, so only ratios mean something. Gates: no error, every submission in the ledger
-once, every reader has every event of its plan once and in order, memory at most 400 MB a process.
+Meanwhile each reader follows a plan. The bare route writes one row with the same body, in the same run, with as many
+processes, and without readers. "held" is the number of answers per second; p95 is from sending to the answer.
+Everything shares the cores of this machine, so only ratios are meaningful. Gates: no error, every submission is in the
+ledger once, every reader gets every event of its plan once and in order, memory at most 400 MB per process.
 
     python bench/server.py [--quick] [--json]
 """
@@ -47,17 +47,17 @@ SETTINGS = "[server]\nrequests_per_second = 100000\nburst = 100000\n"
 
 @dataclass
 class Processes:
-    """Servers, each a process that says where it listens."""
+    """Servers, each a process that prints its address."""
 
     ports: list[int] = field(default_factory=list)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: list[str]) -> None:
-        """Start one more."""
+        """Start another server."""
         process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE)
         self.running.append(process)
         assert process.stdout
-        for line in process.stdout:  # doors that are off may say so first
+        for line in process.stdout:  # lines about doors that are off may come first
             address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
             if address is not None:
                 self.ports.append(int(address[1]))
@@ -65,7 +65,7 @@ class Processes:
         raise SystemExit("a server did not start")
 
     def megabytes(self) -> float:
-        """The most memory that a process has had."""
+        """The highest peak memory of a process."""
         peaks = []
         for process in self.running:
             status = Path(f"/proc/{process.pid}/status")
@@ -77,7 +77,7 @@ class Processes:
         return max(peaks, default=0.0)
 
     def cpu_seconds(self) -> float:
-        """What all of them have used."""
+        """The CPU time that all of them have used."""
         ticks = os.sysconf("SC_CLK_TCK")
         used = 0.0
         for process in self.running:
@@ -97,7 +97,7 @@ class Processes:
 
 @contextlib.contextmanager
 def processes(command: list[str], count: int) -> Iterator[Processes]:
-    """So many servers, as long as the block runs."""
+    """This many servers, for the duration of the block."""
     started = Processes()
     try:
         for _ in range(count):
@@ -110,33 +110,33 @@ def processes(command: list[str], count: int) -> Iterator[Processes]:
 class Clients:
     """The process of the clients."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, load: dict[str, Any]) -> None:
         self._process = subprocess.Popen(
             [sys.executable, str(HERE / "server_load.py")],
             text=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        self.say(told)
+        self.send(load)
 
-    def say(self, told: Any) -> None:
+    def send(self, message: Any) -> None:
         """Write a line to it."""
         assert self._process.stdin
-        self._process.stdin.write(json.dumps(told) + "\n")
+        self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Read a line from it."""
         assert self._process.stdout
-        heard: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return heard
+        message: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return message
 
     def end(self) -> None:
         """Wait for its end."""
         self._process.wait(SECONDS_TO_END)
 
 
-# -- what is measured
+# -- measuring
 
 
 def bring_plans(project: Project, tasks: int) -> list[tuple[str, str]]:
@@ -175,7 +175,7 @@ def ours(
         command = [sys.executable, "-c", entry, "serve", "--port", "0", "--no-token"]
         command += ["--home", str(home), "--ledger", place]
         plans = [f"plan-{at % PLANS:02}" for at in range(readers)]
-        told = {
+        load = {
             "headers": f"Authorization: Bearer {key}\r\n",
             "streams": [f"/v1/events/stream?filter=plan:{plan}" for plan in plans],
             "requests": [
@@ -195,13 +195,13 @@ def ours(
                     happened[event.plan_id or ""] += 1
                 return [happened[plan] for plan in plans]
 
-            found = measure(servers, told, wanted)
+            measured = measure(servers, load, wanted)
         states: dict[str, int] = {}
         with project.ledger.read() as tx:
             for number in range(PLANS):
                 for state, many in tx.count_states(f"plan-{number:02}").items():
                     states[state] = states.get(state, 0) + many
-        return {**found, "judged": states.get("READY_TO_CHECK", 0)}
+        return {**measured, "judged": states.get("READY_TO_CHECK", 0)}
 
 
 def bare(place: str, count: int, tasks: int) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def bare(place: str, count: int, tasks: int) -> dict[str, Any]:
     server_bare.make_table(place)
     command = [sys.executable, str(HERE / "server_bare.py"), place]
     names = [f"task-{at:06}" for at in range(tasks)]
-    told = {
+    load = {
         "headers": "",
         "streams": [],
         "requests": [
@@ -218,20 +218,20 @@ def bare(place: str, count: int, tasks: int) -> dict[str, Any]:
         ],
     }
     with processes(command, count) as servers:
-        return measure(servers, told, list)
+        return measure(servers, load, list)
 
 
 def measure(
-    servers: Processes, told: dict[str, Any], wanted: Callable[[], list[int]]
+    servers: Processes, load: dict[str, Any], wanted: Callable[[], list[int]]
 ) -> dict[str, Any]:
-    """Let the clients loose on some servers, and sum up what came of it."""
+    """Let the clients send their load to some servers, and sum up the results."""
     cpu_before = servers.cpu_seconds()
-    load = {"ports": servers.ports, "per_second": PER_SECOND}
-    clients = Clients({**told, **load, "connections": CONNECTIONS})
-    sent = clients.hear()
+    where = {"ports": servers.ports, "per_second": PER_SECOND}
+    clients = Clients({**load, **where, "connections": CONNECTIONS})
+    sent = clients.receive()
     expected = wanted()
-    clients.say(expected)
-    got = clients.hear()
+    clients.send(expected)
+    got = clients.receive()
     clients.end()
 
     took = got["took_ms"]
@@ -239,11 +239,11 @@ def measure(
     good = sent["statuses"].get("200", 0)
     return {
         "processes": len(servers.ports),
-        "offered": len(told["requests"]),
+        "offered": len(load["requests"]),
         "held": answered / sent["seconds"],
         "p50_ms": quantile(took, 0.5),
         "p95_ms": quantile(took, 0.95),
-        "errors": len(told["requests"]) - good,
+        "errors": len(load["requests"]) - good,
         "problems": sent["problems"],
         "memory_mb": servers.megabytes(),
         "cpu_ms": (servers.cpu_seconds() - cpu_before) * 1000 / max(1, answered),
@@ -255,7 +255,7 @@ def measure(
 
 
 def wrong_readers(numbers: list[list[int]], expected: list[int]) -> int:
-    """How many readers miss an event, have it twice, or in another order."""
+    """How many readers miss an event, got it twice, or out of order."""
     return sum(
         len(got) != count or got != sorted(set(got))
         for got, count in zip(numbers, expected, strict=True)
@@ -263,11 +263,11 @@ def wrong_readers(numbers: list[list[int]], expected: list[int]) -> int:
 
 
 def quantile(ordered: list[float], share: float) -> float:
-    """The value below which a share lies."""
+    """The value below which this share of the values lies."""
     return ordered[int(len(ordered) * share)] if ordered else 0.0
 
 
-# -- printed
+# -- printing
 
 
 def show(name: str, row: dict[str, Any]) -> str:
@@ -286,7 +286,7 @@ def show(name: str, row: dict[str, Any]) -> str:
 
 
 def gates(name: str, row: dict[str, Any]) -> list[str]:
-    """What does not hold."""
+    """The gates that do not hold."""
     broken = []
     if row["errors"]:
         broken.append(f"{name}: {row['errors']} errors {row['problems']}")
@@ -325,20 +325,20 @@ def main() -> None:
             for database, place, number in ways:
                 name = f"{database}, {number} process{'es' if number > 1 else ''}"
                 home = folder / f"home{next(count)}"
-                found = ours(home, place(), number, tasks, readers)
+                served = ours(home, place(), number, tasks, readers)
                 beside = bare(place(), number, tasks)
-                ratio = found["cpu_ms"] / beside["cpu_ms"]
-                rows.append({"name": name, "ours": found, "bare": beside})
-                broken += gates(name, found)
+                ratio = served["cpu_ms"] / beside["cpu_ms"]
+                rows.append({"name": name, "ours": served, "bare": beside})
+                broken += gates(name, served)
                 if not options.json:
-                    print(show(name, found))
+                    print(show(name, served))
                     print(show(f"{name}, the bare route", beside))
-                    held = found["held"] / beside["held"]
+                    held = served["held"] / beside["held"]
                     print(f"  held {held:.2f} of bare, CPU {ratio:.1f}x", flush=True)
     if options.json:
         print(json.dumps({"rows": rows, "broken": broken}))
     else:
-        print("\n".join(broken) or "no error, nothing lost, nothing doubled: HOLDS")
+        print("\n".join(broken) or "no errors, nothing lost, nothing twice: HOLDS")
     sys.exit(bool(broken))
 
 

@@ -1,4 +1,4 @@
-"""What bench/server.py compares with: a FastAPI app with a route that writes one row."""
+"""The server that bench/server.py compares with: a FastAPI app with a route that writes a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_table(place: str | Path) -> None:
 
 
 def make_app(engine: Engine) -> FastAPI:
-    """One route."""
+    """An app with a single route."""
     app = FastAPI(openapi_url=None)
 
     @app.post("/rows/{name}")

@@ -1,6 +1,6 @@
 """Clients of bench/server.py, in a process of their own: submissions at a rate, and readers of events.
 
-Speaks HTTP over plain sockets, so that the clients cost little of the cores that they share with the server.
+They use plain sockets, so that they take little CPU from the server on the same machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAIL = 1 << 16
 
 @dataclass
 class Load:
-    """What is sent, how fast, and what came of it."""
+    """What is sent, how fast, and with what result."""
 
     ports: list[int]
     headers: str
@@ -35,7 +35,7 @@ class Load:
     problems: list[str] = field(default_factory=list)
 
     async def run(self) -> float:
-        """Offer every request at its time; return the seconds until the last answer."""
+        """Send every request at its time; return the seconds until the last answer."""
         waiting: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
         clients = [
             asyncio.create_task(self._client(self.ports[at % len(self.ports)], waiting))
@@ -91,7 +91,7 @@ async def response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 class Stream:
-    """A reader of events: which it got, and how late."""
+    """A reader of events: the events that it got, and how late."""
 
     def __init__(self, port: int, path: str, headers: str) -> None:
         self.port = port
@@ -104,7 +104,7 @@ class Stream:
         self.wanted: int | None = None
 
     def expect(self, count: int) -> None:
-        """Learn how many events there are to come."""
+        """Set how many events must come."""
         self.wanted = count
         self._look()
 
@@ -132,32 +132,38 @@ class Stream:
 
 
 def moment(at: bytes) -> float:
-    """Seconds since 1970 of an event's time."""
+    """An event's time in seconds since 1970."""
     from datetime import datetime
 
     return datetime.fromisoformat(at.decode()).timestamp()
 
 
-async def run(told: dict[str, Any]) -> None:
+async def run(load: dict[str, Any]) -> None:
     """Follow events, send everything, and wait for the events that must come."""
     streams = [
-        Stream(told["ports"][at % len(told["ports"])], path, told["headers"])
-        for at, path in enumerate(told["streams"])
+        Stream(load["ports"][at % len(load["ports"])], path, load["headers"])
+        for at, path in enumerate(load["streams"])
     ]
     following = [asyncio.create_task(stream.follow()) for stream in streams]
     async with asyncio.timeout(SECONDS_TO_END):
         for stream in streams:
             await stream.is_ready.wait()
 
-    load = Load(
-        told["ports"],
-        told["headers"],
-        [tuple(request) for request in told["requests"]],
-        told["per_second"],
-        told["connections"],
+    sending = Load(
+        load["ports"],
+        load["headers"],
+        [tuple(request) for request in load["requests"]],
+        load["per_second"],
+        load["connections"],
     )
-    seconds = await load.run()
-    tell({"seconds": seconds, "statuses": load.statuses, "problems": load.problems})
+    seconds = await sending.run()
+    report(
+        {
+            "seconds": seconds,
+            "statuses": sending.statuses,
+            "problems": sending.problems,
+        }
+    )
 
     wanted = json.loads(await asyncio.to_thread(sys.stdin.readline))
     for stream, count in zip(streams, wanted, strict=True):
@@ -168,19 +174,19 @@ async def run(told: dict[str, Any]) -> None:
                 await stream.has_all.wait()
     for task in following:
         task.cancel()
-    late = sorted(one for stream in streams for one in stream.late_ms)
-    tell(
+    delays = sorted(delay for stream in streams for delay in stream.late_ms)
+    report(
         {
-            "took_ms": sorted(load.took_ms),
-            "late_ms": late[:: max(1, len(late) // 1000)],
+            "took_ms": sorted(sending.took_ms),
+            "late_ms": delays[:: max(1, len(delays) // 1000)],
             "numbers": [stream.numbers for stream in streams],
         }
     )
 
 
-def tell(told: dict[str, Any]) -> None:
-    """Say something to the process that measures."""
-    print(json.dumps(told), flush=True)
+def report(message: dict[str, Any]) -> None:
+    """Send a message to the process that measures."""
+    print(json.dumps(message), flush=True)
 
 
 if __name__ == "__main__":

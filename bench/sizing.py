@@ -1,10 +1,10 @@
-"""What 1, 10 and 100 million tasks a day need, and what breaks first: a simulation.
+"""What 1, 10 and 100 million tasks a day need, and what gives out first: a simulation.
 
 A task is an action and its review: two attempts. An attempt waits for a slot of a
-worker, uses its CPU, waits for a model, and ends in a transaction that holds its plan's
-row, uses the CPU of the database, and in the end holds the counter of events, which all
+worker, uses its CPU, waits for a model, and ends in a transaction that locks its plan's
+row, uses the CPU of the database, and finally locks the counter of events, which all
 transactions of a ledger share. The times come from bench/sizing.json, which
-bench/sizing_measures.py measures; everything else is assumed, and printed.
+bench/sizing_measures.py writes; everything else is assumed, and printed.
 
     python bench/sizing.py [--attempts 8000] [--seed 1] [--json]
 """
@@ -42,27 +42,27 @@ class Measured:
 
     @property
     def held_ms(self) -> float:
-        """How long an attempt holds its plan's row at most: all its work but a run's."""
+        """How long an attempt locks its plan's row at most: all its work except the run's."""
         committing = self.commits * self.counter_ms
         return self.worker_cpu_ms + self.database_cpu_ms + committing
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What nobody measured here."""
+    """What is assumed, not measured."""
 
     attempts_of_task: int = 2
     peak: float = 3.0  # the busiest hour, compared with the average of the day
     model_seconds: float = 20.0  # the mean answer of a model, exponentially distributed
     slots: int = 64  # attempts of a worker at once: they wait for models
     connections_of_worker: int = 12  # in use at once
-    plans: int = 200  # that run at the same time, in one ledger
+    plans: int = 200  # that run at the same time, in a ledger
     stored_bytes: int = 40_000  # of an attempt, in the object store
     full_worker: float = 0.7  # of its CPU and of its slots
     full_database: float = 0.6  # of its CPU
     full_counter: float = 0.7  # of the time
-    database_cores: int = 64  # the largest server that is easily had
-    wal_megabytes: float = 200.0  # that a replica and its disk take in a second
+    database_cores: int = 64  # the largest server that is easily available
+    wal_megabytes: float = 200.0  # that a replica and its disk can take per second
     connections: int = 500  # of a server, beyond which a pooler is needed
 
 
@@ -92,7 +92,7 @@ class Clock:
 
 @dataclass
 class Station:
-    """Servers that are waited for in line."""
+    """Servers with a waiting line."""
 
     clock: Clock
     servers: int
@@ -101,7 +101,7 @@ class Station:
     _line: deque[Then] = field(default_factory=deque)
 
     def take(self, now: float, then: Then) -> None:
-        """Wait for a server, and go on with it."""
+        """Wait for a server, then continue with it."""
         if self._busy < self.servers:
             self._busy += 1
             then(now)
@@ -109,14 +109,14 @@ class Station:
             self._line.append(then)
 
     def give(self, now: float) -> None:
-        """Give a server back; the next in line has it."""
+        """Give a server back; the next in line gets it."""
         if self._line:
             self._line.popleft()(now)
         else:
             self._busy -= 1
 
     def use(self, now: float, seconds: float, then: Then) -> None:
-        """Wait for a server, use it for so long, and go on."""
+        """Wait for a server, use it for this long, and continue."""
 
         def begin(began: float) -> None:
             self.busy_seconds += seconds
@@ -135,7 +135,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What one ledger of a fleet is sized to."""
+    """The sizes of a fleet."""
 
     tasks_a_day: int
     ledgers: int  # independent projects, each with a database of its own
@@ -146,7 +146,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the simulation of one ledger saw."""
+    """The result of simulating a ledger."""
 
     delay_p50_ms: float  # beside the model's own time
     delay_p99_ms: float
@@ -156,7 +156,7 @@ class Outcome:
 
 
 def size(tasks_a_day: int, measured: Measured, assumed: Assumed) -> Sizes:
-    """Return how many of everything there must be, by utilisation alone."""
+    """Return how many of everything are needed, by utilisation alone."""
     attempts = tasks_a_day * assumed.attempts_of_task / DAY * assumed.peak
     busy_counter = attempts * measured.commits * measured.counter_ms / 1000
     busy_cores = attempts * measured.database_cpu_ms / 1000
@@ -176,7 +176,7 @@ def size(tasks_a_day: int, measured: Measured, assumed: Assumed) -> Sizes:
 def simulate(
     sizes: Sizes, measured: Measured, assumed: Assumed, attempts: int, seed: int
 ) -> Outcome:
-    """Let so many attempts arrive at one ledger, in its busiest hour."""
+    """Let this many attempts arrive at a ledger, in its busiest hour."""
     dice = random.Random(seed)
     clock = Clock()
     workers = max(1, round(sizes.workers / sizes.ledgers))
@@ -199,7 +199,7 @@ def simulate(
             clock.at(now + model, lambda time: settle(time, round(measured.commits)))
 
         def settle(now: float, left: int) -> None:
-            """Hold the plan's row while the database works; the counter at the end."""
+            """Lock the plan's row while the database works; the counter at the end."""
             if not left:
                 slots.give(now)
                 delays.append((now - began - model) * 1000)
@@ -236,7 +236,7 @@ def simulate(
     )
 
 
-# -- what breaks first, if everything lies in one ledger
+# -- what gives out first, if everything is in a single ledger
 
 
 def ceilings(measured: Measured, assumed: Assumed) -> dict[str, float]:
@@ -294,11 +294,11 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=8000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
-    told = parser.parse_args()
+    options = parser.parse_args()
     measured = Measured(**json.loads(MEASURED.read_text()))
     assumed = Assumed()
-    table = list(lines(measured, assumed, told.attempts, told.seed))
-    if told.json:
+    table = list(lines(measured, assumed, options.attempts, options.seed))
+    if options.json:
         print(
             json.dumps(
                 {

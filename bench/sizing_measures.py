@@ -1,8 +1,8 @@
 """What an attempt costs a worker and PostgreSQL, measured once for bench/sizing.py.
 
-A plan of no-op tasks is carried out by one worker on a PostgreSQL of our own; what the
-server and the worker have used is divided by the attempts. Then the one row that all
-transactions share, the counter of events, is held and freed as a commit does it.
+A worker carries out a plan of no-op tasks on a PostgreSQL of our own; what the
+server and the worker have used is divided by the attempts. Then the row that all
+transactions share, the counter of events, is locked and released as a commit does it.
 
     python bench/sizing_measures.py [--tasks 400]      writes bench/sizing.json
 """
@@ -51,14 +51,14 @@ class Server:
         return [*numbers, self._cpu_ms()]
 
     def connections(self) -> int:
-        """How many connections there are to this database."""
+        """The number of connections to this database."""
         query = (
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
         )
         return int(self._ask(query)[0])
 
     def _cpu_ms(self) -> float:
-        """CPU of the server: its processes, and those that have ended."""
+        """CPU time of the server's processes, including those that have ended."""
         ticks = 0
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -74,9 +74,9 @@ class Server:
 
 
 def counter_ms(place: str) -> float:
-    """Return how long a commit holds the counter of events, in milliseconds.
+    """Return how long a commit locks the counter of events, in milliseconds.
 
-    The tenth of the quickest: what takes longer waited for others on this machine.
+    The lowest decile: slower commits waited for other processes of this machine.
     """
     held = []
     with psycopg.connect(place) as connection:
@@ -111,18 +111,18 @@ def measure(tasks: int) -> dict[str, float]:
             place = fresh()
             server = Server(place)
             before = server.counters()
-            found = accordance(place, folder, 1, tasks)
+            measured = accordance(place, folder, 1, tasks)
             after = server.counters()
-            attempts = found["tasks"] * ATTEMPTS
+            attempts = measured["tasks"] * ATTEMPTS
             used = [
                 (late - early) / attempts
                 for early, late in zip(before, after, strict=True)
             ]
             commits, rows, size, wal, cpu = used
             return {
-                "worker_cpu_ms": found["cpu_ms"] / ATTEMPTS,
+                "worker_cpu_ms": measured["cpu_ms"] / ATTEMPTS,
                 "database_cpu_ms": cpu,
-                "commits": found["write_transactions"] / ATTEMPTS,
+                "commits": measured["write_transactions"] / ATTEMPTS,
                 "all_commits": commits,
                 "rows": rows,
                 "database_bytes": size,
@@ -132,7 +132,7 @@ def measure(tasks: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, and keep what was measured."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=400)
     measured = measure(parser.parse_args().tasks)

@@ -2,14 +2,14 @@
 
     python -m bench.ui [--nodes N] [--seconds N] [--json]
 
-frames       how often the picture is drawn anew in a second while it is panned, and while it is zoomed (its whole
-             width in view), counted by requestAnimationFrame.
-heap         of JavaScript, with the plan shown, after a collection.
-first paint  of the list of plans on loopback: a browser that has nothing kept; the median of several.
+frames       per second while the picture is panned, and while it is zoomed (its whole width in view), counted by
+             requestAnimationFrame.
+heap         of JavaScript, with the plan shown, after a garbage collection.
+first paint  of the list of plans on loopback, in a browser with an empty cache; the median of several.
 scripts      all files together, compressed.
 
-The bars: 30 frames a second, a first paint within 1 s, 250 kB of scripts. A machine that does other work has fewer
-frames: the longest and the middle frame are printed beside the rate.
+The bars: 30 frames per second, a first paint within 1 s, 250 kB of scripts. A busy machine draws fewer
+frames, so the median and the longest frame are printed as well.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def frames(page: Page, seconds: float, *, zooms: bool) -> list[float]:
 
 
 def first_paint(browser: Browser, served: Served, key: str) -> float:
-    """Return the milliseconds until the first content is painted, with nothing kept."""
+    """Return the milliseconds until the first content is painted, with an empty cache."""
     window = browser.new_context(viewport=_WINDOW)
     page = window.new_page()
     page.goto(f"{served.url}/runs#key={key}")
@@ -113,7 +113,7 @@ def heap_mib(page: Page) -> float:
 
 
 def rate(taken: list[float]) -> dict[str, float]:
-    """Return frames a second, the middle and the longest frame."""
+    """Return frames per second, the median and the longest frame."""
     return {
         "per_second": 1_000 * len(taken) / sum(taken),
         "median_ms": statistics.median(taken),
@@ -148,7 +148,7 @@ def measure(served: Served, message: Message, seconds: float) -> dict[str, Any]:
 
 
 def show(measured: dict[str, Any]) -> None:
-    """Print what was measured beside its bar."""
+    """Print the measurements with their bars."""
     print(f"{measured['nodes']:,} nodes, Chromium without a GPU")
     for name in ("panning", "zooming"):
         shown = measured[name]

@@ -1,7 +1,7 @@
 """Write the TypeScript types of the API from docs/openapi.json, for the dashboard.
 
-`make ui-types` does it before the dashboard is checked, so that a change of the API
-that the dashboard does not follow fails there.
+`make ui-check` runs this before it checks the dashboard, so it fails if the API changes and
+the dashboard does not follow.
 """
 
 from __future__ import annotations

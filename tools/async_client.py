@@ -1,4 +1,4 @@
-"""src/accordance/client/async_client.py, written from client.py: the same calls, awaited."""
+"""Write src/accordance/client/async_client.py from client.py: the same calls, awaited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/errors.md, written from the classes: every error with its code, what it means, its exit code and its HTTP status."""
+"""Write docs/errors.md from the classes: every error with its code, meaning, exit code and HTTP status."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def errors_page() -> str:
         [
             NOTE,
             "# Errors\n",
-            "Every error has a `code`, which never changes, a `text` that says what is wrong, and often a `way_out`. The command line",
-            "prints text and way out in one line and ends with the exit code of the error's category; a server answers with its HTTP status",
-            "and a problem (RFC 9457) that has code, text and way out; in Python they are attributes of",
-            "the exception. What is wrong with a *message* is no error but a [violation](codes.md).\n",
+            "Every error has a `code`, which never changes, a `text` that says what is wrong, and often a `way_out` that says what to do.",
+            "The command line prints text and way out on a line and exits with the code of the error's category. The server answers with",
+            "the HTTP status and a problem (RFC 9457) that has code, text and way out. In Python they are attributes of the",
+            "exception. A fault in a *message* is not an error but a [violation](codes.md).\n",
             "| category | exit code | HTTP status | meaning |",
             "|---|---|---|---|",
             *categories,

@@ -1,4 +1,4 @@
-"""docs/filters.md, written from the grammar: the words, the lists that have them, and their values."""
+"""Write docs/filters.md from the grammar: the words, the lists that have them, and their values."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ COMMANDS = {
 }
 EXAMPLES = (
     (Subject.TASKS, "state:failed state:blocked", "tasks that are failed or blocked"),
-    (Subject.TASKS, "plan:P-1 agent:codex -tag:docs", "of one plan and one agent, without a tag"),
-    (Subject.EVENTS, "kind:verdict since:2026-01-01", "every verdict of this year"),
-    (Subject.QUESTIONS, 'state:answered "price list"', "answered questions with these words"),
+    (Subject.TASKS, "plan:P-1 agent:codex -tag:docs", "tasks of this plan and agent, without this tag"),
+    (Subject.EVENTS, "kind:verdict since:2026-01-01", "verdicts since the beginning of 2026"),
+    (Subject.QUESTIONS, 'state:answered "price list"', "answered questions that contain this text"),
 )  # fmt: skip
 
 
@@ -34,36 +34,36 @@ def filters_page() -> str:
         [
             NOTE,
             "# Lists: filters and pages\n",
-            "Every list has the same grammar (`--filter`) and the same pages (`--limit`, `--cursor`). `task retry`, `task cancel`,",
-            "`dlq requeue`, `dlq drop` and `inbox answer --all` act on all that a filter fits, after a preview.\n",
+            "Every list takes the same filters (`--filter`) and has the same pages (`--limit`, `--cursor`). `task retry`, `task cancel`,",
+            "`dlq requeue`, `dlq drop` and `inbox answer --all` act on everything that matches a filter, after a preview.\n",
             "## Filters\n",
             "```console",
             *(f"$ accordance {COMMANDS[subject]} --filter {_quoted(_checked(subject, words))}  # {meaning}" for subject, words, meaning in EXAMPLES),
             "```\n",
-            "The same word twice means either value; different words all have to hold. A minus in front turns a word round. Whatever",
-            "has no word is text to look for, A-Z and a-z being the same letter. Quotes keep spaces and colons together; inside them",
-            'write `\\"` for a quote. States and kinds are read in any letters. An unknown word or value is an error that names the',
-            "nearest one.\n",
+            "If a word is repeated, any of its values may match; different words must all match. A minus in front negates a word. A",
+            "text without a word is searched for; upper and lower case of A-Z do not matter. Quote a text with spaces or colons, and write",
+            '`\\"` for a quote inside it. States and kinds may be in upper or lower case. An unknown word or value is an error that',
+            "names the nearest known word or value.\n",
             "| word | means | " + " | ".join(f"`{command}`" for command in COMMANDS.values()) + " |",
             "|---|---|" + "---|" * len(COMMANDS),
             *(_word_row(word) for word in Word),
             "",
-            "`agent:` and `tag:` of an event or a question are those of the task it is about.\n",
-            "Archived plans, their tasks, questions and dead letters are left out. `plan list --filter state:archived` shows the plans,",
-            "and a filter that names a plan or a task shows what belongs to it.\n",
+            "For events and questions, `agent:` and `tag:` refer to the task that they are about.\n",
+            "Archived plans are left out, with their tasks, questions and dead letters. `plan list --filter state:archived` lists the",
+            "plans, and a filter that names a plan or a task shows what belongs to it.\n",
             "| list | word | values |",
             "|---|---|---|",
             *(_values_row(subject, word) for subject, word in VALUES),
             "",
-            "`inbox list` shows open questions unless the filter names a state; `events` leaves the seals of rows out unless it",
-            "names a kind. Of open questions with the same cause, `inbox list` shows the first, and how many there are.\n",
+            "`inbox list` shows open questions unless the filter names a state. `events` leaves out the seals of rows unless the filter",
+            "names a kind. Of several open questions with the same cause, `inbox list` shows the first, and how many there are.\n",
             "## Pages\n",
-            f"A page has at most `--limit` items ({USUAL_ITEMS} unless told otherwise, at most {MOST_ITEMS}). If there are more, `--json` has a token in",
-            "`next`, and `--cursor TOKEN` goes on behind the last item, whatever was added or changed meanwhile. A token belongs to",
-            "its list and filter; with another it is refused.\n",
+            f"A page has at most `--limit` items (by default {USUAL_ITEMS}, at most {MOST_ITEMS}). If there are more, `--json` has a token in",
+            "`next`, and `--cursor TOKEN` continues after the last item, whatever was added or changed meanwhile. A token is valid only",
+            "for its list and filter.\n",
             "## The number of an event\n",
             "Events are numbered across plans in the order in which they were committed, without gaps. `events --after N` shows",
-            "everything behind a number, `--follow` goes on as things happen: whoever has seen number N has missed nothing before it.",
+            "the events after a number, and `--follow` continues as things happen. If you have seen number N, you have missed nothing before it.",
             "",
         ]
     )  # fmt: skip

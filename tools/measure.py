@@ -1,8 +1,8 @@
-"""How the code reads, in figures: `python -m tools.measure [FOLDER] [--by-package]`.
+"""Measure how readable the code is: `python -m tools.measure [FOLDER] [--by-package]`.
 
-The figures are those by which the code is compared with other projects. None of them
-is a goal of its own: short functions can be had by packing lines, so size and density
-stand side by side. `--by-package` and `--worst 20` show where the density sits.
+The figures serve to compare the code with other projects. None of them is a goal in
+itself: functions can be made short by compressing lines, so size and density are shown
+together. `--by-package` and `--worst 20` show where the density is.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _filled_lines(module: Module) -> int:
 
 
 def _decisions(tree: ast.Module) -> int:
-    """Where control flow can take two ways; `a and b` is one decision more than `a`."""
+    """Points at which control flow can branch; `a and b` has a decision more than `a`."""
     count = 0
     for node in ast.walk(tree):
         if isinstance(node, _DECISIONS):
@@ -243,7 +243,7 @@ def _expressions(tree: ast.Module) -> int:
 
 
 def _expressions_with_whole_texts(node: ast.AST) -> int:
-    """Expressions, where a text with holes counts as one: it is read as one."""
+    """Expressions, with an f-string counted as a single node, because it is read as one."""
     if isinstance(node, ast.JoinedStr):
         return 1
     inner = sum(map(_expressions_with_whole_texts, ast.iter_child_nodes(node)))

@@ -1,11 +1,11 @@
 """Break the code on purpose and see whether a test notices: `make mutants`.
 
-Each mutant changes one expression of one line. Only the tests that run this line are run
-against it, so that two hundred mutants take minutes. Which tests those are is measured
-once and kept until a source or a test changes. A mutant whose line no test runs survives.
+Each mutant changes an expression in a line. Only the tests that run this line are run
+against it, so two hundred mutants take minutes. Which tests run which line is measured
+once and cached until a source or a test changes. A mutant whose line no test runs survives.
 
-Most mutants are noticed by tests that start no process: `tools/warm_mutants.py` tries
-those first. Only what they do not notice is tried in an interpreter of its own, on a copy
+Tests that start no process notice most mutants, and `tools/warm_mutants.py` tries
+these first. Only what they do not notice is tried in an interpreter of its own, on a copy
 of the sources, with the other tests too.
 
 `python -m tools.mutants [MODULE ...]` has more options.

@@ -1,4 +1,4 @@
-"""The mutants of a module, and how a running process becomes one of them."""
+"""The mutants of a module, and how to turn a running process into one of them."""
 
 from __future__ import annotations
 

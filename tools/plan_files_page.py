@@ -1,4 +1,4 @@
-"""docs/plan-files.md: the short form by example, its keys from their tables, and what it compiles to."""
+"""Write docs/plan-files.md: the short form by example, its keys from their tables, and what it compiles to."""
 
 from __future__ import annotations
 
@@ -123,12 +123,12 @@ def plan_files_page() -> str:
         NOTE,
         _BEGINNING,
         _block("yaml", EXAMPLE),
-        ("The same plan as a Markdown checklist. An item with a box is a task; an item without one is a key of the task it lies"
-        ' in. A value is a text, nested items, or JSON where it begins with `{`, `[` or `"`.\n'),
+        ("The same plan as a Markdown checklist. An item with a box is a task; an item without a box is a key of the task that contains"
+        ' it. A value is a text, nested items, or, if it begins with `{`, `[` or `"`, JSON.\n'),
         _block("markdown", write_short_plan(plan, "md")),
         "And in TOML:\n",
         _block("toml", write_short_plan(plan, "toml")),
-        "## The keys\n\nAn unknown key is refused, with the nearest known name.\n",
+        "## The keys\n\nAn unknown key is refused; the error names the nearest known key.\n",
         "### Of a plan\n",
         *_table(PLAN_KEYS),
         "\n### Of a task\n\nKeys marked (code) belong to a task that changes a repository: one with `allowed`.\n",
@@ -166,38 +166,38 @@ def _first_line(text: str | None) -> str:
 _BEGINNING = """\
 # Plan files
 
-A plan can be written in a minute: a title, and tasks with what they need. YAML, TOML and Markdown say the same things;
-`accordance` compiles them to [`plan_json_v1`](contracts.md), which is what is checked, stored and run. `accordance init`
+You can write a plan in a minute: a title, and tasks with what they need. YAML, TOML and Markdown can express the same things;
+`accordance` compiles them to [`plan_json_v1`](contracts.md#plan_json_v1), which is what is checked, stored and run. `accordance init`
 writes a project with a plan to begin with.
 
 ```sh
-accordance plan lint plan.yaml               # what will never begin, who has no executor, what it costs at most
+accordance plan lint plan.yaml               # tasks that can never begin or have no executor, and the most it can cost
 accordance plan import plan.yaml --show      # the compiled plan with every default; imports nothing
 accordance plan import plan.yaml
 accordance plan convert plan.json --to md    # json, yaml, toml and md, both ways
 ```
 
-The ending of a file names its format (`.json`, `.yaml`, `.yml`, `.toml`, `.md`); `--from` says it for standard input.
+The extension of a file says its format (`.json`, `.yaml`, `.yml`, `.toml`, `.md`); for standard input, use `--from`.
 """
 
 _COMPILING = """
 ## How it compiles
 
-- **Ids** are made from titles and never change while the title stays: the plan's id is its title in lower case with `-`
+- **Ids** are made from titles and stay the same as long as the title does: the plan's id is its title in lower case with `-`
   between words, a task's id is `PLAN.TITLE`. A task that changes code needs a UUID, which is derived from the plan's id and
-  the title. Two tasks of one title are refused; give one of them an `id`. Ids are unique in the whole ledger.
+  the title. Two tasks with the same title are refused; give one of them an `id`. Ids are unique in the whole ledger.
 - **`needs`** becomes a DEPENDS_ON edge from the prerequisite to the dependent.
 - **`parts`** become DECOMPOSE edges from the goal to its parts, with `combine`. All tasks are parts of a root that has the
   plan's title.
-- **`alternative`** adds an ALTERNATIVE edge: of the siblings in a group the one with the highest priority, then the first, is
-  tried; the next only if it fails.
-- **`check`** adds a CHECK beside the task, which needs it. Without one, the product is reviewed by the route of kind `review`.
+- **`alternative`** adds an ALTERNATIVE edge. The siblings of a group are ranked by priority, then by their order in the file; each is
+  tried only if the previous has failed.
+- **`check`** adds a CHECK that depends on the task. Without a CHECK, the route of kind `review` reviews the product.
 - **`allowed`** makes a coding task: the tag `code`, and a `task` of `scc.task.v1` with the pins.
 - **Dates.** A file means the same plan whenever it is read, so `created` is not the time of the import.
-- Words are texts: `no`, `on`, `0755` and `2026-01-02` stay as written where a text is meant. A number, a flag or a duration
-  is read only where a key wants it. Anchors, aliases, tags and repeated keys of YAML are refused. A file has at most
-  1 MiB and 64 levels; larger plans are written as JSON.
-- Back from JSON, everything is kept except the ids of edges and the order of nodes across goals. What a short plan cannot say
+- **Values.** Where a text is expected, `no`, `on`, `0755` and `2026-01-02` stay texts. A number, a flag or a duration
+  is read only for keys that expect it. Anchors, aliases, tags and repeated keys of YAML are refused. A file has at most
+  1 MiB and 64 levels; write larger plans as JSON.
+- **Back from JSON**, everything is kept except the ids of edges and the order of nodes across goals. What a short plan cannot express
   (a part of two goals, further keys of edges) is refused by name.
 
 """
@@ -205,14 +205,14 @@ _COMPILING = """
 _JSON_FIELDS = """\
 ## plan.json
 
-The full form, for programs and models that write plans. Every field: [contracts](contracts.md#plan_json_v1). The direction of
-edges is what people get wrong most often: **DEPENDS_ON points from the prerequisite to the dependent**, DECOMPOSE from the
+The full form, for programs and models that write plans. Every field: [contracts](contracts.md#plan_json_v1). The most common
+mistake is the direction of edges: **DEPENDS_ON points from the prerequisite to the dependent**, DECOMPOSE from the
 goal to its part, ALTERNATIVE from the goal to a candidate of the group `metadata.group_id`. What edges mean while a plan
-moves: [0007](decisions/0007-what-edges-mean.md). With remarks, which JSON itself does not have:
+runs: [0007](decisions/0007-what-edges-mean.md). An example, with comments that real JSON cannot have:
 """
 
 _LINT = """\
-## What `plan lint` looks at
+## What `plan lint` checks
 
-It reads the plan with the routes, the fuses and the prices of `accordance.toml`. Errors are exit code 1, warnings alone 0.
+It checks the plan against the routes, fuses and prices of `accordance.toml`. The exit code is 1 if there are errors, 0 if there are only warnings.
 """

@@ -1,4 +1,4 @@
-"""docs/server-routes.md, written from the app: every route, the right it takes, and the roles that have it."""
+"""Write docs/server-routes.md from the app: every route, the right that it needs, and the roles that have it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def server_routes_page() -> str:
     lines = [
         NOTE,
         "# Routes of the server\n",
-        "A key opens a route if its role has the right of the route. Agents see the tasks that they may work on, and",
-        "only those of their key's bounds. [The server](server.md) says what all routes share; `openapi.json` beside this page",
+        "A key may use a route if its role has the route's right. Agents see only tasks that they may work on, within the limits of",
+        "their key. [The server](server.md) describes what all routes have in common; `openapi.json` beside this page",
         "has every parameter and every answer.\n",
     ]
     for router in all_routers():

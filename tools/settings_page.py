@@ -1,4 +1,4 @@
-"""docs/settings.md, written from the model of accordance.toml: every table and key with its type, default and meaning."""
+"""Write docs/settings.md from the model of accordance.toml: every table and key with its type, default and meaning."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def settings_page() -> str:
     lines = [
         NOTE,
         "# Settings\n",
-        "`accordance.toml` lies in the project folder. Without it, everything is as the defaults have it. A table or key that does",
-        "not exist, or a value of the wrong type, is an error: one line with the place and the nearest name that is known.\n",
+        "`accordance.toml` is in the project folder. Without it, the defaults apply. An unknown table or key, or a value of the",
+        "wrong type, is an error: a line with the place and the nearest known name.\n",
         "## At the top\n",
         *_rows(plain, ()),
         *_example("", plain),

@@ -1,6 +1,6 @@
-"""How long each test takes: a plugin of pytest that writes it, and a report that adds it up.
+"""How long each test takes: a pytest plugin that records it, and a report.
 
-`TEST_TIMES=times.json pytest -p tools.test_times tests` writes,
+`TEST_TIMES=times.json pytest -p tools.test_times tests` records the times,
 `python -m tools.test_times times.json` shows the folders, files and tests that take longest.
 """
 

@@ -1,10 +1,10 @@
-"""A plugin of pytest that tries many mutants with what is imported and collected once.
+"""A pytest plugin that tries many mutants, importing and collecting only once.
 
-A process is forked for each mutant. It changes the code of the functions that are already
+A process is forked for each mutant. It changes the code of functions that are already
 imported and runs the tests that were chosen for it. Starting an interpreter and importing
-everything takes longer than most of these tests.
+everything would take longer than most of these tests.
 
-A test that starts a process of its own does not see the change in there, so a mutant that
+A process that a test starts does not have the change, so a mutant that
 is not noticed here has to be tried again by other means.
 """
 

@@ -1,9 +1,9 @@
-"""A research agent without a model: it reads its prompt like any other and answers by the book.
+"""A research agent without a model: it reads its prompt like any agent and answers by the book.
 
     accordance research golden --command "python examples/research/agent.py"
 
-It offers the same five candidates to everybody and selects the least typical one that the prompt's floor allows. What it
-says is empty; that it honours every rule is the point. Put your own model in its place.
+It always offers the same five candidates, and selects the least typical that the prompt's floor allows. Its answers have
+no content, but honour every rule. Replace it by your own model.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OUTPUTS = ("context_summary", "alternative_directions", "novelty_assessment")
 
 
 def filled(place: object) -> object:
-    """Something to say in the place of a placeholder: a list where a list is wanted."""
+    """A value for a placeholder: a list if a list is expected."""
     return ["by the book"] if isinstance(place, list) else "by the book"
 
 
 def main() -> None:
-    """Read the prompt, write one JSON object."""
+    """Read the prompt, write a JSON object."""
     prompt = sys.stdin.read()
     request = json.loads(os.environ["ACCORDANCE_REQUEST"])
     shape, _ = json.JSONDecoder().raw_decode(prompt, prompt.rindex('\n{\n  "schema_version": "agent_answer_v1"') + 1)
@@ -34,7 +34,8 @@ def main() -> None:
         {"option": f"candidate {at}", "score": score, "rationale": "by the book", "probability": probability}
         for at, (score, probability) in enumerate(zip(SCORES, PROBABILITIES, strict=True), 1)
     ]
-    selected = min((one for one in candidates if one["score"] >= least), key=lambda one: one["score"])
+    allowed = (candidate for candidate in candidates if candidate["score"] >= least)
+    selected = min(allowed, key=lambda candidate: candidate["score"])
     answer = {
         **shape,
         "task_id": request["task_id"],

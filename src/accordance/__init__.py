@@ -20,7 +20,6 @@ from accordance._version import __version__
 
 if TYPE_CHECKING:
     from accordance.api import (
-        StreamGuard,
         check,
         check_value,
         contract,
@@ -60,10 +59,10 @@ if TYPE_CHECKING:
     from accordance.errors import AccordanceError, NotAccepted
     from accordance.judging.judge import judge
     from accordance.judging.judgement import Judgement
+    from accordance.stream_guard import StreamGuard
 
 _HOME = {
     "accordance.api": (
-        "StreamGuard",
         "check",
         "check_value",
         "contract",
@@ -100,6 +99,7 @@ _HOME = {
     "accordance.judging.judgement": ("Judgement",),
     "accordance.judging.judge": ("judge",),
     "accordance.errors": ("AccordanceError", "NotAccepted"),
+    "accordance.stream_guard": ("StreamGuard",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

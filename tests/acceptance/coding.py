@@ -23,8 +23,8 @@ BRANCH = "accordance/9a4f6f64-7a0b-4a53-8a6e-2f0b6d1c0001"
 # What every agent begins with: the helpers of the quickstart, and words for what is right and wrong.
 HEAD = """
 from pathlib import Path
-from desk import assignment, change, git, say
-told = assignment()
+from desk import change, git, read_assignment, say
+told = read_assignment()
 app = Path("src/app.py")
 RIGHT = "def last(items):\\n    return items[-1]\\n"
 WRONG = "def last(items):\\n    return items[0]\\n"

@@ -36,6 +36,8 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
         "accordance.cli.task_files",
         "accordance.contracts.catalogue.answer",
         "accordance.contracts.catalogue.builtin",
+        "accordance.contracts.catalogue.review",
+        "accordance.contracts.catalogue.submit",
         "accordance.contracts.checking",
         "accordance.domain.facts",
         "accordance.domain.ruling",
@@ -57,6 +59,8 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
 
     commands = [
         ["plan", "list", *home],
+        ["plan", "show", *home],
+        ["task", "list", *home],
         ["task", "show", task, *home],
         ["inbox", "list", *home],
         ["dlq", "list", *home],
@@ -70,13 +74,18 @@ def test_reading_a_ledger_loads_little(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True
     )
-    assert done.stderr == "[0, 0, 3, 0, 0]\n[]\n"
+    assert done.stderr == "[0, 0, 0, 0, 3, 0, 0]\n[]\n"
 
 
 def test_checking_a_message_loads_little() -> None:
     """It runs once for each message of a pipeline: no ledger, and nothing that draws."""
     heavy = (
+        "accordance.contracts.catalogue.action",  # nor any other than that of the message
+        "accordance.contracts.catalogue.plan",
+        "accordance.contracts.comparing",
         "accordance.contracts.context_file",
+        "accordance.contracts.schemas",
+        "accordance.contracts.stream",
         "accordance.contracts.tolerant",
         "accordance.domain",
         "accordance.telemetry",

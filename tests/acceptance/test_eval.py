@@ -258,10 +258,13 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
 
     planned = evaluate(project, *spy, "-k", "2", "--dry-run")
     assert f"owner__name-1  trial 2 of 2  {project}/repos/owner__name" in planned.out
-    assert "trials to make with spy: 1 of 2; the others are kept in" in planned.out
+    assert (
+        "trials to run with spy: 1 of 2; the results of the others are in"
+        in planned.out
+    )
 
     more = evaluate(project, *spy, "-k", "2")
-    assert "kept from before: 1 of 2\n✓  owner__name-1  trial 2 of 2" in more.out
+    assert "from earlier runs: 1 of 2\n✓  owner__name-1  trial 2 of 2" in more.out
     assert "pass@2        100.0%" in more.out
 
     changed = {**swe_bench, "problem_statement": "last() is wrong."}
@@ -271,7 +274,7 @@ def test_going_on(project: Path, swe_bench: dict[str, Any]) -> None:
         "accordance: results that do not count: 2; their task or the executor's"
         " settings have changed since\n"
     )
-    assert "trials to make with spy: 1 of 1" in anew.out
+    assert "trials to run with spy: 1 of 1" in anew.out
 
 
 @pytest.mark.parametrize(

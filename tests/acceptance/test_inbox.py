@@ -134,7 +134,7 @@ def test_many_tasks_at_once(home: Path) -> None:
     assert done.code == 0
     assert {item["state"] for item in done.json["done"]} == {"READY"}
     nothing = accordance("task", "retry", *words, cwd=home)
-    assert (nothing.code, nothing.out) == (5, "nothing fits\n")
+    assert (nothing.code, nothing.out) == (5, "nothing matches\n")
     cancelled = accordance("task", "cancel", "--filter", "second", "--yes", cwd=home)
     assert cancelled.code == 0, cancelled
     letters = accordance("dlq", "requeue", "--filter", "kind:action", "--yes", cwd=home)

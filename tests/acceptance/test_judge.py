@@ -304,7 +304,7 @@ def test_what_cannot_be_rendered(checkout: Checkout) -> None:
         (("--format", "junit="), "names no file"),
         (("--format", "junit", "--json"), "junit must be alone on standard output"),
         (("--format=junit=x", "--format=sarif=x"), "two formats would be written to x"),
-        (("--format", "junit=task.json/x.xml"), "task.json is no folder"),
+        (("--format", "junit=task.json/x.xml"), "task.json is not a folder"),
         (("--format", "junit=repository"), "repository is a folder"),
     ],
     ids=[

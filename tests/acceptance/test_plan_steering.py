@@ -64,7 +64,7 @@ def test_pause_resume_cancel_archive(home: Path) -> None:
     )
     assert "is ACTIVE" in plan(home, "resume").out
     unasked = plan(home, "cancel")
-    assert (unasked.code, "give --yes" in unasked.err) == (2, True)
+    assert (unasked.code, "pass --yes" in unasked.err) == (2, True)
     assert plan(home, "cancel", "--yes", "--json").json["state"] == "CANCELLED"
     twice = plan(home, "cancel")
     assert (twice.code, "nothing is left to cancel" in twice.err) == (6, True)
@@ -99,7 +99,7 @@ def test_an_amendment_is_shown_before_it_is_done(home: Path) -> None:
         "  + root has the part c",
     ]
     unasked = plan(home, "amend", "9a4f", "new.json")
-    assert (unasked.code, "give --yes" in unasked.err) == (2, True)
+    assert (unasked.code, "pass --yes" in unasked.err) == (2, True)
     done = plan(home, "amend", "9a4f", "new.json", "--yes", "--json").json
     assert (done["is_done"], done["added"]) == (
         True,

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from accordance.changes.attempt import workshop_of
+from accordance.changes.workshop import workshop_of
 from accordance.project.home import Home
 from accordance.runtime.publishing import Publishing
 from accordance.store.opening import open_ledger
 from tests.acceptance.coding import BRANCH, CodingProject
 from tests.hostile.stage import git
+from tests.limits import until
 from tests.messages import PLAN
-from tests.runtime.test_workers import started, until
+from tests.runtime.test_workers import started
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(),

@@ -19,8 +19,8 @@ from accordance.store.clock import now
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine
 from accordance.store.sql import SqlLedger
+from tests.limits import until
 from tests.messages import PLAN, small_plan
-from tests.runtime.test_workers import until
 from tests.service.conftest import brings
 
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.keeping import with_kept_evidence
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.domain.blobs import BlobConfig
 from accordance.domain.faults import Fault
 from accordance.executors.opinion import Opinion
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.kept_run import KeptRun
 from accordance.service.attempt_files import (
-    attempt_log,
     attempt_patch,
     attempt_place,
 )
+from accordance.service.attempt_logs import attempt_log
 from accordance.service.blobs import blob_status, check_blobs, collect_blobs
 from accordance.service.bundles import fetched, verify_bundle
 from accordance.service.health import look_around

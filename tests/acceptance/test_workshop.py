@@ -18,8 +18,8 @@ import pytest
 from accordance.api import check
 from accordance.changes import attempt as coding
 from accordance.changes import concluding
-from accordance.changes.attempt import Workshop
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import Workshop
 from accordance.domain.faults import Fault
 from accordance.domain.preflight import preflight
 from accordance.domain.spending import Spending

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.attempt import Commission
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.domain.executor_specs import spec_of
 from accordance.domain.routing import Choice
 from accordance.project.home import Home

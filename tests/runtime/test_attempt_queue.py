@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, text
 
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.records import Lease
+from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_queue import (
     BROKEN,
     MOST_RECOVERIES,
@@ -20,9 +22,11 @@ from accordance.runtime.attempt_queue import (
     ClaimedAttempt,
     TakenOver,
 )
+from accordance.runtime.ports import TaskAttempt
 from accordance.work.taking import NoTaskReason, Taken, take_up
+from tests.limits import LIMIT, until
 from tests.messages import PLAN
-from tests.runtime.stage import Stage, lanes
+from tests.runtime.stage import Stage, lanes, said
 
 KEPT: JsonObject = {"raw": None, "seen": {"text": "é"}, "judged": None}
 
@@ -164,6 +168,32 @@ def test_a_rate_counts_what_all_workers_begin(queue: Queue) -> None:
     with queue.connected() as connection:  # what is older than a minute is forgotten
         count = connection.execute(text("SELECT count(*) FROM attempt_starts"))
         assert count.scalar() == 1
+
+
+def test_an_attempt_that_still_runs_is_begun_again_by_its_own_worker(on: Stage) -> None:
+    """The worker was taken for dead: its run goes on under the new claim, and then it rests."""
+    on.brings(lanes(1))
+
+    def lose_and_get_back(attempt: TaskAttempt, _: threading.Event) -> RunOutcome:
+        if attempt.kind == "action":
+            with on.ledger.engine.begin() as connection:
+                connection.execute(text("UPDATE attempt_queue SET state = 'QUEUED'"))
+            until(lambda: states_in_queue(on) == [RUNNING])
+        return said(attempt)
+
+    runner = on.runner(lose_and_get_back)
+    too_long = threading.Timer(LIMIT, runner.stop)
+    too_long.start()
+    assert runner.until_it_rests() is NoTaskReason.FINISHED
+    too_long.cancel()
+
+
+def states_in_queue(on: Stage) -> list[str]:
+    """The states of all attempts in the queue."""
+    with on.ledger.engine.connect().execution_options(reading=True) as connection:
+        return list(
+            connection.execute(text("SELECT state FROM attempt_queue")).scalars()
+        )
 
 
 @pytest.mark.parametrize("database", ["on", "on_postgresql"])

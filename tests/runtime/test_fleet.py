@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,17 +30,10 @@ from accordance.runtime.slots import Bound
 from accordance.store import clock
 from accordance.store.opening import make_engine
 from accordance.work.taking import NoTaskReason
+from tests.limits import until
 from tests.runtime.stage import Run, Stage, good, lanes, said
 
 QUICKLY: dict[str, Any] = {"beat_seconds": 0.05}
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds that no event tells of."""
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture

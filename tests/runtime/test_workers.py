@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,7 @@ from accordance.work.run_log import PROMPTED
 from accordance.work.taking import NoTaskReason, Taken, take_next
 from tests.acceptance.cli import accordance, interruptible
 from tests.ledger.project import product
-from tests.limits import LIMIT
+from tests.limits import LIMIT, until
 from tests.messages import edge, node, plan
 from tests.runtime.stage import Stage, lanes, said, stage
 
@@ -60,14 +58,6 @@ def add_worker(
             ),
             {"name": name, "version": version, "queues": queues},
         )
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what other processes do; the limit only keeps a test from hanging."""
-    end = time.monotonic() + LIMIT
-    while not holds():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_one_process_on_sqlite(tmp_path: Path) -> None:

@@ -374,11 +374,14 @@ def test_d21_finishing_a_node_costs_the_same_in_any_plan(tmp_path: Path) -> None
 
 
 def count_statements(ledger: SqlLedger) -> list[int]:
-    """A count that goes up with every statement from now on."""
+    """A count that goes up with every statement from now on, whoever sends it to SQLite."""
     counted = [0]
 
-    @event.listens_for(ledger.engine, "before_cursor_execute")
-    def count(*_: object) -> None:
+    def count(_statement: str) -> None:
         counted[0] += 1
+
+    @event.listens_for(ledger.engine, "checkout")
+    def watch(connection: Any, *_: object) -> None:
+        connection.set_trace_callback(count)
 
     return counted

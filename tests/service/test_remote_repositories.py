@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.project_repository import repository_of
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.errors import NotRebased
 from accordance.runtime.publishing import Publishing
 from accordance.service import plans

@@ -14,7 +14,7 @@ from accordance.domain.fuses import Fuses
 from accordance.domain.records import Rules
 from accordance.errors import NoEvidence
 from accordance.rendering.plan_summaries import summary_lines
-from accordance.service import attempt_files, tasks
+from accordance.service import attempt_files, attempt_logs, tasks
 from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
 from accordance.service.event_stories import EventNarrator
 from accordance.service.events import EventReader
@@ -139,7 +139,7 @@ def test_no_evidence(told: Project, name: str, attempt: int | None, why: str) ->
     with pytest.raises(NoEvidence, match=why):
         attempt_files.attempt_patch(told, name, attempt)
     with pytest.raises(NoEvidence):
-        attempt_files.attempt_log(told, name, attempt)
+        attempt_logs.attempt_log(told, name, attempt)
 
 
 def test_a_product_is_opened_where_there_is_no_evidence(told: Project) -> None:
@@ -165,23 +165,23 @@ def test_the_log_of_an_attempt(told: Project) -> None:
     a_log(told, b"of the run before\n")
     folder = a_log(told, b"\x1b[31mred\x1b[0m", "action-1-10")
     (folder / "stderr.log").write_bytes(b"oh\n")
-    view = attempt_files.attempt_log(told, "a", 1)
+    view = attempt_logs.attempt_log(told, "a", 1)
     assert (view.text, view.is_cut) == ("red\noh\n", False)
     assert view.file == ".accordance/runs/a/action-1-10/stderr.log"
     assert len(show_task(told, "a").attempts[0].logs) == 2
-    assert len(attempt_files.log_files(told, "a", 1)) == 2
-    assert attempt_files.is_running(told, "a", 1) is False
+    assert len(attempt_logs.log_files(told, "a", 1)) == 2
+    assert attempt_logs.is_running(told, "a", 1) is False
 
 
 def test_a_log_of_ten_megabytes(told: Project) -> None:
     """Only its end is read."""
     a_log(told, b"x" * 1023 + b"\n" + b"0123456789abcde\n" * (10 << 16))
     tracemalloc.start()
-    view = attempt_files.attempt_log(told, "a", 1)
+    view = attempt_logs.attempt_log(told, "a", 1)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert view.is_cut
-    assert len(view.text) <= attempt_files.LARGEST_LOG + 1
+    assert len(view.text) <= attempt_logs.LARGEST_LOG + 1
     assert peak < 8 << 20
 
 
@@ -192,7 +192,7 @@ def test_a_link_in_place_of_a_log(told: Project) -> None:
     folder = a_log(told, b"")
     (folder / "stdout.log").unlink()
     (folder / "stdout.log").symlink_to(secret)
-    assert "secret" not in attempt_files.attempt_log(told, "a", 1).text
+    assert "secret" not in attempt_logs.attempt_log(told, "a", 1).text
 
 
 # -- bundles

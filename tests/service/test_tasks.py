@@ -15,6 +15,7 @@ from accordance.service import plans, tasks
 from accordance.service.project import Project
 from accordance.service.task_records import show_task, standing_of
 from accordance.service.tasks import Assigned, WorkRequest
+from accordance.service.unsent_messages import rescued
 from accordance.service.views.tasks import NothingView
 from accordance.work.taking import NoTaskReason
 from tests.acceptance.test_run import HONEST
@@ -178,7 +179,7 @@ def test_a_message_that_cannot_be_stored(tmp_path: Path) -> None:
     home, raw = Home(tmp_path), b'{"task_id": "a"}'
     with (
         pytest.raises(LedgerBusy, match="somebody else writes; the message is kept in"),
-        tasks.rescued(home, raw),
+        rescued(home, raw),
     ):
         raise LedgerBusy("somebody else writes")
     (kept,) = home.unsent.iterdir()

@@ -1,4 +1,4 @@
-"""What the agents of this example share: reading the assignment, handing in. Any program in any language could do the same."""
+"""What the agents of this example share: reading the assignment and handing in. A program in any language could do the same."""
 
 import json
 import subprocess
@@ -6,34 +6,34 @@ import sys
 from pathlib import Path
 
 
-def assignment():
-    """What accordance says on standard input: the task, its contract, what came before."""
+def read_assignment():
+    """Read from standard input what accordance sends: the task, its contract, what came before."""
     return json.load(sys.stdin)
 
 
 def say(message):
-    """The message: one JSON object on standard output, and nothing else."""
+    """Print the message: exactly one JSON object on standard output."""
     print(json.dumps(message))
 
 
-def product(told, name, content, summary):
-    """An action that brought forth a text."""
+def product(assignment, name, content, summary):
+    """Hand in a text."""
     say(
         {
             "schema_version": "xiaobo_action_v1",
-            "task_id": told["task"]["task_id"],
+            "task_id": assignment["task"]["task_id"],
             "result_type": "ARTIFACT",
             "artifact": {"name": name, "format": "md", "content": content, "summary": summary},
         }
     )
 
 
-def change(told, summary, **claims):
+def change(assignment, summary, **claims):
     """Hand in a change of the repository in the current folder: the evidence as files, the submission as the message.
 
-    It is true, unless `claims` says otherwise.
+    `claims` replaces true statements, for agents that lie.
     """
-    task = told["change"]
+    task = assignment["change"]
     folder = Path("artifacts", task["task_id"])
     (folder / "evidence").mkdir(parents=True, exist_ok=True)
     commands = task.get("allowedTests", [])
@@ -47,7 +47,7 @@ def change(told, summary, **claims):
     git("add", "--intent-to-add", "--", ".", ":!artifacts")
     changed = git("diff", "--name-only", "HEAD", "--", ".", ":!artifacts").split()
     new = [path for path in changed if not git("ls-tree", "--name-only", "HEAD", path)]
-    said = {
+    message = {
         "schema_version": "scc.submit.v1",
         "task_id": task["task_id"],
         "status": claims.get("status", "FAILED" if code else "DONE"),
@@ -69,10 +69,10 @@ def change(told, summary, **claims):
     (folder / "report.md").write_text(f"{summary}\n")
     (folder / "selftest.log").write_text(f"{log}EXIT_CODE={code}\n")
     (folder / "patch.diff").write_text(git("diff", "--binary", "HEAD", "--", ".", ":!artifacts"))
-    (folder / "submit.json").write_text(json.dumps(said))
-    say(said)
+    (folder / "submit.json").write_text(json.dumps(message))
+    say(message)
 
 
 def git(*words):
-    """Git in the current folder."""
+    """Run git in the current folder."""
     return subprocess.run(("git", *words), capture_output=True, text=True, check=True).stdout

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from desk import assignment, change
+from desk import change, read_assignment
 
 DISCOUNT = '''"""A discount for those who send a lot."""
 
@@ -13,18 +13,19 @@ def discounted(cents: int, parcels: int) -> int:
     return cents * 9 // 10 if parcels >= 10 else cents
 '''
 
-told = assignment()
-if "discount" in told["task"]["title"]:
+assignment = read_assignment()
+if "discount" in assignment["task"]["title"]:
     Path("parcels/discount.py").write_text(DISCOUNT)
-    change(told, "Ten parcels or more are a tenth cheaper.")
+    change(assignment, "Ten parcels or more are a tenth cheaper.")
 else:
-    brief = next(one["artifact"]["content"] for one in told["context"]["dependencies"] if one["artifact"])
+    needed = assignment["context"]["dependencies"]
+    brief = next(task["artifact"]["content"] for task in needed if task["artifact"])
     prices = dict(re.findall(r"\| (\w+) \| (\d+) \|", brief))
     table = "".join(f'    "{zone}": {cents},\n' for zone, cents in prices.items())
     place = Path("parcels/prices.py")
     place.write_text(re.sub(r"PRICES = \{\n.*?\}", f"PRICES = {{\n{table}}}", place.read_text(), flags=re.DOTALL))
-    if told["context"]["last_review"]:  # it asked for the same prices in the README
+    if assignment["context"]["last_review"]:  # it asked for the same prices in the README
         rows = "".join(f"| {zone} | {cents} |\n" for zone, cents in prices.items())
         readme = Path("README.md")
         readme.write_text(re.sub(r"(\|---\|---\|\n)(\|.*\n)*", rf"\1{rows}", readme.read_text()))
-    change(told, f"The prices of {len(prices)} zones are those of the brief.")
+    change(assignment, f"The prices of {len(prices)} zones are those of the brief.")

@@ -1,11 +1,11 @@
-"""A reviewer: scores by the rubric it is given. A change of prices that leaves the README behind goes back once."""
+"""A reviewer: scores by the rubric. It returns a change of prices that does not update the README."""
 
-from desk import assignment, say
+from desk import read_assignment, say
 
-told = assignment()
-content = told["context"]["product"]["content"]
+assignment = read_assignment()
+content = assignment["context"]["product"]["content"]
 is_behind = "parcels/prices.py" in content and "README.md" not in content
-rubric = told["context"]["rubric"]["dimensions"]
+rubric = assignment["context"]["rubric"]["dimensions"]
 scores = {name: most - (most // 2 if is_behind and name == "Coverage" else 0) for name, most in rubric.items()}
 suggestion = {
     "priority": "HIGH",
@@ -16,7 +16,7 @@ suggestion = {
 say(
     {
         "schema_version": "xiaojing_review_v1",
-        "task_id": told["contract"]["task_id"],
+        "task_id": assignment["contract"]["task_id"],
         "review_target": "NODE",
         "total_score": sum(scores.values()),
         "action_required": "MODIFY" if is_behind else "APPROVE",

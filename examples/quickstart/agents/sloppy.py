@@ -1,8 +1,8 @@
-"""A sloppy agent: first it chats, then it does not run the tests, and only when it is told what failed does it do the work."""
+"""A sloppy agent: first it chats, then it does not run the tests; it does the work only after it got the failures."""
 
 from pathlib import Path
 
-from desk import assignment, change
+from desk import change, read_assignment
 
 WRONG = '''"""Rounding of prices."""
 
@@ -13,13 +13,13 @@ def to_five(cents: int) -> int:
 '''
 RIGHT = WRONG.replace("cents // 5 * 5", "(cents + 2) // 5 * 5")
 
-told = assignment()
+assignment = read_assignment()
 place = Path("parcels/rounding.py")
-if told["attempt"] == 1:
+if assignment["attempt"] == 1:
     print("Sure! I have rounded everything nicely, all tests should be green now. Anything else?")
-elif told["attempt"] == 2:
+elif assignment["attempt"] == 2:
     place.write_text(WRONG)
-    change(told, "Prices are rounded to five cents.", passed=True)
+    change(assignment, "Prices are rounded to five cents.", passed=True)
 else:
     place.write_text(RIGHT)
-    change(told, "Prices are rounded to the nearest five cents.")
+    change(assignment, "Prices are rounded to the nearest five cents.")

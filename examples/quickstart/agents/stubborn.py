@@ -1,8 +1,8 @@
-"""A stubborn agent: whatever it is told, it hands in the same work again, and it says that the tests pass."""
+"""A stubborn agent: it ignores feedback, hands in the same work again, and claims that the tests pass."""
 
 from pathlib import Path
 
-from desk import assignment, change
+from desk import change, read_assignment
 
 Path("parcels/discount.py").write_text("def discounted(cents, parcels):\n    return cents / 2\n")
-change(assignment(), "Half price, everybody is happy.", passed=True)
+change(read_assignment(), "Half price, everybody is happy.", passed=True)

@@ -1,4 +1,4 @@
-"""A stand-in for a model: chat completions on loopback, for those who have the key.
+"""A stand-in for a model: chat completions on loopback, for callers with the key.
 
 Prints its port, and answers every request with the same text.
 """

@@ -28,7 +28,7 @@ from accordance.service.views.contracts import CheckView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ActOutcome:
     """What came of a message: a task to be shown, or words alone."""
 
     text: str = ""
@@ -38,7 +38,7 @@ class Reply:
     goes_on: bool = False  # accordance works on it now, and the client may wait
 
 
-def carry_out(host: Host, wish: Wish) -> Reply:
+def carry_out(host: Host, wish: Wish) -> ActOutcome:
     """Do what a message asks for. Raises as the service does, and A2AError."""
     if wish.task:
         return _on_task(host, wish)
@@ -53,12 +53,12 @@ def carry_out(host: Host, wish: Wish) -> Reply:
 # -- without a task
 
 
-def _check(host: Host, wish: Wish) -> Reply:
+def _check(host: Host, wish: Wish) -> ActOutcome:
     host.identity.must(Right.CHECK)
     raw = wish.one_content().raw
     tolerant = wish.flag("tolerant", default=False)
     view = contracts.check_message(raw, wish.word("contract"), tolerant=tolerant)
-    return Reply(text=_checked(view), data=view.to_json())
+    return ActOutcome(text=_checked(view), data=view.to_json())
 
 
 def _checked(view: CheckView) -> str:
@@ -68,7 +68,7 @@ def _checked(view: CheckView) -> str:
     return f"The message is rejected by {name}; violations: {view.total}."
 
 
-def _begin_plan(host: Host, wish: Wish) -> Reply:
+def _begin_plan(host: Host, wish: Wish) -> ActOutcome:
     identity = host.identity
     identity.must(Right.PLAN)
     runs = wish.flag("run", default=False)
@@ -95,7 +95,7 @@ def _begin_plan(host: Host, wish: Wish) -> Reply:
     if runs:
         _run(host, view.plan_id)
     root = root_of(host.project, view.plan_id)
-    return Reply(task=current_name(host.project, root), goes_on=True)
+    return ActOutcome(task=current_name(host.project, root), goes_on=True)
 
 
 def _run(host: Host, plan_id: str) -> None:
@@ -105,7 +105,7 @@ def _run(host: Host, plan_id: str) -> None:
         return  # it is carried out already
 
 
-def _take(host: Host, wish: Wish, only: SeenTask | None) -> Reply:
+def _take(host: Host, wish: Wish, only: SeenTask | None) -> ActOutcome:
     """Take up a task: the named one, or the next."""
     identity = host.identity
     identity.must(Right.WORK)
@@ -132,10 +132,10 @@ def _take(host: Host, wish: Wish, only: SeenTask | None) -> Reply:
             raise UnsupportedOperationError(
                 f"{only.name} cannot be taken up now: {assigned.text}"
             )
-        return Reply(text=assigned.text, data=assigned.to_json())
+        return ActOutcome(text=assigned.text, data=assigned.to_json())
     task_id = assigned.taken.task.task_id
     until = assigned.taken.lease.until
-    return Reply(
+    return ActOutcome(
         text=f"The task is yours until {until}: hand in its message.",
         task=current_name(host.project, task_id),
         artifact=_assignment(assigned),
@@ -160,7 +160,7 @@ def _must_not_be_bound_elsewhere(host: Host, seen: SeenTask) -> None:
 # -- on a task
 
 
-def _on_task(host: Host, wish: Wish) -> Reply:
+def _on_task(host: Host, wish: Wish) -> ActOutcome:
     seen = seen_task(host.project, host.identity, wish.task)
     if wish.plan and wish.plan != seen.task.plan_id:
         raise InvalidParamsError(
@@ -218,7 +218,7 @@ def _question_of(view: ClientTask) -> str | None:
     return str(name) if name else None
 
 
-def _answer(host: Host, wish: Wish, view: ClientTask) -> Reply:
+def _answer(host: Host, wish: Wish, view: ClientTask) -> ActOutcome:
     """Answer the question that is open, or the named one."""
     identity = host.identity
     identity.must(Right.DECIDE)
@@ -236,7 +236,7 @@ def _answer(host: Host, wish: Wish, view: ClientTask) -> Reply:
     answered = inbox.answer_question(host.project, asked.question_id, answer)
     if runs:
         _run(host, asked.plan_id)
-    return Reply(
+    return ActOutcome(
         text=f"The question is answered; state: {answered.state}.",
         task=view.name,
         goes_on=True,
@@ -245,8 +245,13 @@ def _answer(host: Host, wish: Wish, view: ClientTask) -> Reply:
 
 def _read_answer(host: Host, wish: Wish, question: str) -> PersonAnswer:
     by = host.identity.name
-    files = [content for content in wish.contents if content.is_file]
-    words = [content.text for content in wish.contents if not content.is_file]
+    files = []
+    words = []
+    for content in wish.contents:
+        if content.is_file:
+            files.append(content)
+        else:
+            words.append(content.text)
     text = "\n\n".join(words)
     if not files:
         return inbox.read_line(host.project, question, text, by=by)
@@ -255,11 +260,14 @@ def _read_answer(host: Host, wish: Wish, question: str) -> PersonAnswer:
         for content in files
     )
     return PersonAnswer(
-        by=by, files=uploads, text=text or None, choose=wish.word("choose")
+        by=by,
+        files=uploads,
+        text=text or None,
+        choose=wish.word("choose"),
     )
 
 
-def _bring_better_plan(host: Host, wish: Wish, view: ClientTask) -> Reply:
+def _bring_better_plan(host: Host, wish: Wish, view: ClientTask) -> ActOutcome:
     host.identity.must(Right.PLAN)
     content = wish.one_content()
     client_plans.bring_plan(
@@ -270,15 +278,19 @@ def _bring_better_plan(host: Host, wish: Wish, view: ClientTask) -> Reply:
         review=wish.flag("review", default=True),
         only=view.plan_id,
     )
-    return Reply(task=view.name, goes_on=True)
+    return ActOutcome(task=view.name, goes_on=True)
 
 
-# -- with a task of one's own
+# -- with a task that the client holds
 
 
 def _with_own(
-    host: Host, wish: Wish, seen: SeenTask, taken: Taken, skill: Skill
-) -> Reply:
+    host: Host,
+    wish: Wish,
+    seen: SeenTask,
+    taken: Taken,
+    skill: Skill,
+) -> ActOutcome:
     _must_not_be_bound_elsewhere(host, seen)
     holder = host.identity.name
     task_id = seen.task.task_id
@@ -289,18 +301,27 @@ def _with_own(
             return _answered(seen, asked)
         case Skill.EXTEND:
             lease = tasks.extend(
-                host.project, task_id, attempt=taken.attempt, holder=holder
+                host.project,
+                task_id,
+                attempt=taken.attempt,
+                holder=holder,
             )
-            return Reply(text=f"The task is yours until {lease.until}.", task=seen.name)
+            return ActOutcome(
+                text=f"The task is yours until {lease.until}.", task=seen.name
+            )
         case Skill.RELEASE:
             tasks.release(
-                host.project, task_id, by=holder, attempt=taken.attempt, holder=holder
+                host.project,
+                task_id,
+                by=holder,
+                attempt=taken.attempt,
+                holder=holder,
             )
-            return Reply(text="The task was given back.", task=seen.name)
+            return ActOutcome(text="The task was given back.", task=seen.name)
     return _hand_in(host, wish, seen, taken)
 
 
-def _hand_in(host: Host, wish: Wish, seen: SeenTask, taken: Taken) -> Reply:
+def _hand_in(host: Host, wish: Wish, seen: SeenTask, taken: Taken) -> ActOutcome:
     identity = host.identity
     raw = wish.one_content().raw
     message = raw if raw.strip() else None
@@ -326,7 +347,7 @@ def _hand_in(host: Host, wish: Wish, seen: SeenTask, taken: Taken) -> Reply:
     return _answered(seen, answer)
 
 
-def _answered(seen: SeenTask, answer: AnswerView) -> Reply:
+def _answered(seen: SeenTask, answer: AnswerView) -> ActOutcome:
     """Return what came of a message. Raises MessageRefused."""
     if answer.status == "refused":
         raise MessageRefused(answer.why or "the message was refused")
@@ -334,4 +355,8 @@ def _answered(seen: SeenTask, answer: AnswerView) -> Reply:
     if answer.outcome:
         words.append(f"The verdict: {answer.outcome}.")
     words += answer.messages[:3]
-    return Reply(text=" ".join(words), data=answer.to_json(), task=seen.name)
+    return ActOutcome(
+        text=" ".join(words),
+        data=answer.to_json(),
+        task=seen.name,
+    )

@@ -36,7 +36,7 @@ from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
 from starlette.concurrency import run_in_threadpool
 
 from accordance.a2a import acts, pushes
-from accordance.a2a.acts import Reply
+from accordance.a2a.acts import ActOutcome
 from accordance.a2a.cards import extended_card_at
 from accordance.a2a.following import as_task, look, updates, views
 from accordance.a2a.refusals import translated
@@ -47,11 +47,10 @@ from accordance.domain.client_tasks import ClientTask, Utterance
 from accordance.domain.paging import USUAL_ITEMS
 from accordance.errors import Conflict
 from accordance.service import plan_life, tasks
+from accordance.service.client_task_lists import ClientTaskPage, list_client_tasks
 from accordance.service.client_tasks import (
-    ClientTaskPage,
     client_task,
     is_root,
-    list_client_tasks,
     seen_task,
 )
 from accordance.service.hosting import Host
@@ -91,53 +90,59 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_message_send(
-        self, params: SendMessageRequest, context: ServerCallContext
+        self,
+        params: SendMessageRequest,
+        context: ServerCallContext,
     ) -> Task | Message:
         """Do what a message asks for, and wait until its task rests."""
         host = host_of(context)
-        wish, reply = await self._carried_out(host, params)
-        if reply.task is None:
-            return _message(wish, reply)
-        view = _with_reply(await look(host, reply.task), reply)
+        wish, outcome = await self._carried_out(host, params)
+        if outcome.task is None:
+            return _message(wish, outcome)
+        view = _with_outcome(await look(host, outcome.task), outcome)
         configuration = params.configuration
-        if reply.goes_on and not view.rests and not configuration.return_immediately:
+        if outcome.goes_on and not view.rests and not configuration.return_immediately:
             view = await self._rested(host, view)
         return as_task(view, _history(configuration))
 
     @validate_request_params
     async def on_message_send_stream(
-        self, params: SendMessageRequest, context: ServerCallContext
+        self,
+        params: SendMessageRequest,
+        context: ServerCallContext,
     ) -> AsyncGenerator[Event]:
         """Do what a message asks for, and tell how its task goes until it rests.
 
-        A client that has done something itself is told what came of that, and no more.
+        A client that has done something itself hears what came of that, and no more.
         """
         host = host_of(context)
-        wish, reply = await self._carried_out(host, params)
-        if reply.task is None:
-            yield _message(wish, reply)
+        wish, outcome = await self._carried_out(host, params)
+        if outcome.task is None:
+            yield _message(wish, outcome)
             return
         before: ClientTask | None = None
-        async with aclosing(views(host, reply.task)) as followed:
+        async with aclosing(views(host, outcome.task)) as followed:
             async for view in followed:
-                shown = view if before is not None else _with_reply(view, reply)
+                shown = view if before is not None else _with_outcome(view, outcome)
                 for event in updates(shown, before):
                     yield event
                 before = view
-                if view.rests or not reply.goes_on:
+                if view.rests or not outcome.goes_on:
                     return
 
     async def _carried_out(
-        self, host: Host, params: SendMessageRequest
-    ) -> tuple[Wish, Reply]:
+        self,
+        host: Host,
+        params: SendMessageRequest,
+    ) -> tuple[Wish, ActOutcome]:
         wish = wish_of(params)
         push = pushes.wanted_with(params)
         if push is not None:
             await _acting(pushes.try_out, host, push)  # before anything begins
-        reply = await _acting(acts.carry_out, host, wish)
-        if push is not None and reply.task is not None:
-            await _acting(pushes.make, host, replace(push, task=reply.task))
-        return wish, reply
+        outcome = await _acting(acts.carry_out, host, wish)
+        if push is not None and outcome.task is not None:
+            await _acting(pushes.make, host, replace(push, task=outcome.task))
+        return wish, outcome
 
     async def _rested(self, host: Host, view: ClientTask) -> ClientTask:
         """Return the task once it rests, or as it is after a while."""
@@ -157,7 +162,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_get_task(
-        self, params: GetTaskRequest, context: ServerCallContext
+        self,
+        params: GetTaskRequest,
+        context: ServerCallContext,
     ) -> Task | None:
         """Show a task."""
         host = host_of(context)
@@ -166,9 +173,11 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_list_tasks(
-        self, params: ListTasksRequest, context: ServerCallContext
+        self,
+        params: ListTasksRequest,
+        context: ServerCallContext,
     ) -> ListTasksResponse:
-        """List the tasks of a context; without one, a task for each plan."""
+        """List the tasks of a context; without a context, a task for each plan."""
         host = host_of(context)
         size = params.page_size if params.HasField("page_size") else USUAL_ITEMS
         if not 1 <= size <= _MOST_TASKS:
@@ -189,7 +198,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_cancel_task(
-        self, params: CancelTaskRequest, context: ServerCallContext
+        self,
+        params: CancelTaskRequest,
+        context: ServerCallContext,
     ) -> Task | None:
         """Cancel a task; the root of a plan cancels the plan."""
         host = host_of(context)
@@ -199,7 +210,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_subscribe_to_task(
-        self, params: SubscribeToTaskRequest, context: ServerCallContext
+        self,
+        params: SubscribeToTaskRequest,
+        context: ServerCallContext,
     ) -> AsyncGenerator[Event]:
         """Tell how a task goes until its end."""
         host = host_of(context)
@@ -219,7 +232,9 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_create_task_push_notification_config(
-        self, params: TaskPushNotificationConfig, context: ServerCallContext
+        self,
+        params: TaskPushNotificationConfig,
+        context: ServerCallContext,
     ) -> TaskPushNotificationConfig:
         """Tell a client of a task from now on."""
         made = await _acting(pushes.make, host_of(context), pushes.read(params))
@@ -227,18 +242,22 @@ class Agent(RequestHandler):
 
     @validate_request_params
     async def on_get_task_push_notification_config(
-        self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
+        self,
+        params: GetTaskPushNotificationConfigRequest,
+        context: ServerCallContext,
     ) -> TaskPushNotificationConfig:
-        """Show where a client is told of a task."""
+        """Show where a client hears of a task."""
         host = host_of(context)
         push = await _acting(pushes.show, host, params.task_id, params.id)
         return pushes.shown(push)
 
     @validate_request_params
     async def on_list_task_push_notification_configs(
-        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+        self,
+        params: ListTaskPushNotificationConfigsRequest,
+        context: ServerCallContext,
     ) -> ListTaskPushNotificationConfigsResponse:
-        """List where a client is told of a task."""
+        """List where a client hears of a task."""
         listed = await _acting(pushes.list_all, host_of(context), params.task_id)
         configs = [pushes.shown(push) for push in listed]
         return ListTaskPushNotificationConfigsResponse(configs=configs)
@@ -255,7 +274,9 @@ class Agent(RequestHandler):
     # -- the card
 
     async def on_get_extended_agent_card(
-        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
+        self,
+        params: GetExtendedAgentCardRequest,
+        context: ServerCallContext,
     ) -> AgentCard:
         """Show what the caller's key allows."""
         del params
@@ -266,11 +287,11 @@ class Agent(RequestHandler):
 # -- replies
 
 
-def _message(wish: Wish, reply: Reply) -> Message:
+def _message(wish: Wish, outcome: ActOutcome) -> Message:
     """Return words that are about no task."""
-    parts: list[dict[str, object]] = [{"text": reply.text}]
-    if reply.data is not None:
-        parts.append({"data": reply.data, "mediaType": "application/json"})
+    parts: list[dict[str, object]] = [{"text": outcome.text}]
+    if outcome.data is not None:
+        parts.append({"data": outcome.data, "mediaType": "application/json"})
     content = {
         "messageId": f"{wish.message_id}/reply",
         "role": "ROLE_AGENT",
@@ -279,14 +300,18 @@ def _message(wish: Wish, reply: Reply) -> Message:
     return filled(Message(), content)
 
 
-def _with_reply(view: ClientTask, reply: Reply) -> ClientTask:
+def _with_outcome(view: ClientTask, outcome: ActOutcome) -> ClientTask:
     """Return a task with what its message came to in its status."""
-    if not reply.text or reply.goes_on:
+    if not outcome.text or outcome.goes_on:
         return view
-    status = Utterance(text=reply.text, is_ours=True, data=reply.data)
+    status = Utterance(
+        text=outcome.text,
+        is_ours=True,
+        data=outcome.data,
+    )
     artifacts = view.artifacts
-    if reply.artifact is not None:
-        artifacts = (reply.artifact, *artifacts)
+    if outcome.artifact is not None:
+        artifacts = (outcome.artifact, *artifacts)
     return replace(view, status=status, artifacts=artifacts)
 
 
@@ -313,7 +338,9 @@ def _fits(view: ClientTask, params: ListTasksRequest) -> bool:
 
 
 def _listed(
-    page: ClientTaskPage, views: list[ClientTask], params: ListTasksRequest
+    page: ClientTaskPage,
+    views: list[ClientTask],
+    params: ListTasksRequest,
 ) -> ListTasksResponse:
     history = _history(params)
     shown = [

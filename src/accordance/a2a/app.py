@@ -35,7 +35,9 @@ _TALKATIVE: Final = "a2a.server.routes.jsonrpc_dispatcher"
 def base_of(request: Request) -> str:
     """Return the address of the server: that of the settings, else of the request."""
     public: str = request.scope.get(PUBLIC_URL, "")
-    return public.rstrip("/") or f"{request.url.scheme}://{request.url.netloc}"
+    if public:
+        return public.rstrip("/")
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 class _Calls(ServerCallContextBuilder):
@@ -108,6 +110,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         if is_read:
             return await receive()
         is_read = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return {
+            "type": "http.request",
+            "body": body,
+            "more_body": False,
+        }
 
     return again

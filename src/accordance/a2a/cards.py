@@ -76,7 +76,8 @@ def extended_card_at(base: str, identity: Identity) -> AgentCard:
     """Return the card for a caller: the skills their key allows, and the contracts."""
     skills = [skill for skill in _SKILLS if identity.may(_NEEDS[skill])]
     content = _content(base, skills)
-    contracts = ", ".join(entry.version for entry in list_contracts().items)
+    versions = [entry.version for entry in list_contracts().items]
+    contracts = ", ".join(versions)
     for skill in content["skills"]:
         if skill["id"] == Skill.CHECK:
             skill["description"] += f" The contracts: {contracts}."

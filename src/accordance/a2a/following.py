@@ -96,7 +96,10 @@ def _parsed(content: dict[str, Any]) -> StreamResponse:
 
 
 def as_task(
-    view: ClientTask, history: int | None = None, *, with_artifacts: bool = True
+    view: ClientTask,
+    history: int | None = None,
+    *,
+    with_artifacts: bool = True,
 ) -> Task:
     """Return a view as a task of A2A."""
     content = task_json(view, history=history, with_artifacts=with_artifacts)

@@ -43,7 +43,11 @@ def try_out(host: Host, push: Push) -> None:
 
 def shown(push: Push) -> TaskPushNotificationConfig:
     """Return a push as the protocol shows it."""
-    config = TaskPushNotificationConfig(id=push.name, task_id=push.task, url=push.url)
+    config = TaskPushNotificationConfig(
+        id=push.name,
+        task_id=push.task,
+        url=push.url,
+    )
     if push.scheme:
         config.authentication.scheme = push.scheme
         config.authentication.credentials = push.credentials

@@ -37,7 +37,7 @@ _MOST_VIOLATIONS: Final = 50
 
 
 def refusal(error: AccordanceError, *, cancelling: bool = False) -> A2AError:
-    """Return the error of A2A for one of ours, with our code."""
+    """Return the error of A2A for an error of ours, with our code."""
     kind = _OWN_KINDS.get(error.code, _KINDS[error.category])
     if isinstance(error, NotFound) and error.what == "task":
         kind = TaskNotFoundError

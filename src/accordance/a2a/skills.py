@@ -41,7 +41,7 @@ OPENINGS: Final = (Skill.PLAN, Skill.WORK, Skill.CHECK)
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PartContent:
     """What a message says: its bytes, and of which kind they are."""
 
     raw: bytes
@@ -84,10 +84,10 @@ class Wish:
     skill: Skill | None
     task: str
     plan: str  # the context it names
-    contents: tuple[Content, ...]
+    contents: tuple[PartContent, ...]
     options: Mapping[str, Any]
 
-    def one_content(self) -> Content:
+    def one_content(self) -> PartContent:
         """Return what the message says, in its only part. Raises InvalidParamsError."""
         if len(self.contents) != 1:
             raise InvalidParamsError(
@@ -136,7 +136,8 @@ def wish_of(request: SendMessageRequest) -> Wish:
 def _object(holder: SendMessageRequest | Message, name: str) -> dict[str, Any]:
     if not holder.HasField(name):
         return {}
-    content: dict[str, Any] = as_whole_numbers(MessageToDict(getattr(holder, name)))
+    struct = MessageToDict(getattr(holder, name))
+    content: dict[str, Any] = as_whole_numbers(struct)
     return content
 
 
@@ -151,17 +152,17 @@ def _skill_of(options: Mapping[str, Any]) -> Skill | None:
     return Skill(name)
 
 
-def _content(part: Part) -> Content:
+def _content(part: Part) -> PartContent:
     kind = part.media_type.partition(";")[0].strip().lower()
     match part.WhichOneof("content"):
         case "text":
-            return Content(part.text.encode(), kind, part.filename)
+            return PartContent(part.text.encode(), kind, part.filename)
         case "data":
             value = as_whole_numbers(MessageToDict(part.data))
             raw = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-            return Content(raw, kind or "application/json", part.filename)
+            return PartContent(raw, kind or "application/json", part.filename)
         case "raw":
-            return Content(part.raw, kind, part.filename, is_file=True)
+            return PartContent(part.raw, kind, part.filename, is_file=True)
         case "url":
             raise ContentTypeNotSupportedError(
                 "accordance fetches nothing: send the content itself, not its address"
@@ -170,7 +171,7 @@ def _content(part: Part) -> Content:
 
 
 def as_whole_numbers(value: Any) -> Any:
-    """Return data with its whole numbers as such: A2A has only one kind of number."""
+    """Return data with its whole numbers as such: A2A has a single kind of number."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

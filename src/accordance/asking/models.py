@@ -44,7 +44,9 @@ def request(model: Askable, messages: Messages, contract: Contract[Any]) -> Repl
 
 
 async def request_async(
-    model: AsyncAskable, messages: Messages, contract: Contract[Any]
+    model: AsyncAskable,
+    messages: Messages,
+    contract: Contract[Any],
 ) -> Reply:
     """Ask once and await the whole reply."""
     if callable(model):
@@ -58,7 +60,9 @@ async def request_async(
 
 
 def stream(
-    model: Streamable, messages: Messages, contract: Contract[Any]
+    model: Streamable,
+    messages: Messages,
+    contract: Contract[Any],
 ) -> Iterator[Piece]:
     """Yield the reply piece by piece. Closing the iterator breaks the call off."""
     if callable(model):
@@ -70,7 +74,9 @@ def stream(
 
 
 async def stream_async(
-    model: AsyncStreamable, messages: Messages, contract: Contract[Any]
+    model: AsyncStreamable,
+    messages: Messages,
+    contract: Contract[Any],
 ) -> AsyncIterator[Piece]:
     """`stream` for asyncio."""
     if not callable(model):

@@ -39,7 +39,9 @@ _DIALECTS: Final = {
 
 
 def request(
-    model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
+    model: Model[Any] | str,
+    messages: Sequence[Message],
+    contract: Contract[Any],
 ) -> Reply:
     """Ask once and wait."""
     provider = _model(model)
@@ -52,7 +54,9 @@ def request(
 
 
 async def request_async(
-    model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
+    model: Model[Any] | str,
+    messages: Sequence[Message],
+    contract: Contract[Any],
 ) -> Reply:
     """Ask once and await."""
     provider = _model(model)
@@ -65,7 +69,9 @@ async def request_async(
 
 
 def stream(
-    model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
+    model: Model[Any] | str,
+    messages: Sequence[Message],
+    contract: Contract[Any],
 ) -> Iterator[str | Reply]:
     """Yield the text as it arrives, then what the call cost."""
     provider = _model(model)
@@ -82,7 +88,9 @@ def stream(
 
 
 async def stream_async(
-    model: Model[Any] | str, messages: Sequence[Message], contract: Contract[Any]
+    model: Model[Any] | str,
+    messages: Sequence[Message],
+    contract: Contract[Any],
 ) -> AsyncIterator[str | Reply]:
     """Yield the text as it arrives, then what the call cost."""
     provider = _model(model)
@@ -124,7 +132,11 @@ def _parameters(model: Model[Any], contract: Contract[Any]) -> ModelRequestParam
 
     dialect = _DIALECTS.get(model.system, "openai")
     form = export_schema(contract, dialect).schema
-    output = OutputObjectDefinition(json_schema=form, name="message", strict=True)
+    output = OutputObjectDefinition(
+        json_schema=form,
+        name="message",
+        strict=True,
+    )
     return ModelRequestParameters(output_mode="native", output_object=output)
 
 

@@ -63,7 +63,11 @@ class Anchor:
         for plan_id in sorted(self.plans):
             head = _head_to_json(self.plans[plan_id])
             plans.append({"plan_id": plan_id, **head})
-        return {"at": self.at, "ledger": _head_to_json(self.ledger), "plans": plans}
+        return {
+            "at": self.at,
+            "ledger": _head_to_json(self.ledger),
+            "plans": plans,
+        }
 
     def statement(self) -> dict[str, Any]:
         """The anchor as an in-toto Statement."""
@@ -120,7 +124,10 @@ def read_anchor(raw: bytes, public: Path | None) -> tuple[Anchor, str]:
 
 
 def _check_signature(
-    document: dict[str, Any], public: Path, *, is_signed: bool
+    document: dict[str, Any],
+    public: Path,
+    *,
+    is_signed: bool,
 ) -> None:
     from accordance.workspace.attestation import signed_by
 
@@ -147,7 +154,9 @@ def _head_from_json(document: Mapping[str, Any]) -> Head:
 
 
 def compare_with(
-    anchor: Anchor, tx: Transaction, audits: Iterable[AuditFindings]
+    anchor: Anchor,
+    tx: Transaction,
+    audits: Iterable[AuditFindings],
 ) -> None:
     """Check that every anchored chain still holds the event that was its last then."""
     when = f"the anchor of {anchor.at[:19]}"
@@ -191,7 +200,10 @@ def _deleted_since(anchor: Anchor, audits: Iterable[AuditFindings]) -> set[str |
 
 
 def _compare(
-    head: Head, entries: Iterable[ChainEntry], findings: AuditFindings, when: str
+    head: Head,
+    entries: Iterable[ChainEntry],
+    findings: AuditFindings,
+    when: str,
 ) -> None:
     if head == EMPTY:
         return

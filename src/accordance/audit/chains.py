@@ -54,7 +54,9 @@ def _follows(head: Head, entry: ChainEntry) -> bool:
 
 
 def compare_head(
-    plan: PlanRecord, hashes: Mapping[int, str], findings: AuditFindings
+    plan: PlanRecord,
+    hashes: Mapping[int, str],
+    findings: AuditFindings,
 ) -> None:
     """Check that the chain ends at the event which the plan's row names as the last."""
     last_seq = findings.head.seq

@@ -74,7 +74,10 @@ class AuditFindings:
 
 
 def fetch(
-    tx: Transaction, sha256: str, label: str, findings: AuditFindings
+    tx: Transaction,
+    sha256: str,
+    label: str,
+    findings: AuditFindings,
 ) -> bytes | None:
     """Return a blob; None, with a finding, if it is gone or changed."""
     findings.blobs += 1
@@ -95,7 +98,10 @@ def fetch(
 
 
 def check_blob(
-    tx: Transaction, sha256: str, label: str, findings: AuditFindings
+    tx: Transaction,
+    sha256: str,
+    label: str,
+    findings: AuditFindings,
 ) -> bool:
     """Check that a blob is there and unchanged, in bounded memory."""
     findings.blobs += 1

@@ -56,7 +56,9 @@ def _label(message: MessageRecord) -> str:
 
 
 def _wrong_heads(
-    tx: Transaction, plan: PlanRecord, rebases: list[MessageRecord]
+    tx: Transaction,
+    plan: PlanRecord,
+    rebases: list[MessageRecord],
 ) -> Iterator[str]:
     """The changes and new bases that were put on something else than the head."""
     messages = [*landed_changes(tx, plan.plan_id), *rebases]
@@ -135,11 +137,7 @@ def _verify_new_base(
     case: Mapping[str, Any] = rebase.case
     try:
         report = json.loads(tx.blob(rebase.sha256))
-        commits = [row[2] for row in case["changes"]]
-        replayed = [row[2] for row in report["replayed"]]
-        heads = [*commits[-1:], *case.get("foreign", ())]
-        old_heads = [*replayed[-1:], *report.get("replayed_foreign", ())]
-        failed = [run for run in report["tests"] if run["exit_code"] != 0]
+        replay = _replay(case, report)
     except (*UNREADABLE, NotFound):
         findings.broken(f"{label}: its report cannot be read")
         return
@@ -149,11 +147,34 @@ def _verify_new_base(
     if not _agrees(report, case):
         findings.broken(f"{label}: its report names another base")
 
-    is_complete = len(replayed) == len(commits)
-    if failed or not is_complete or case["head"] not in heads:
+    leads_to_head = case["head"] in replay.heads
+    if not replay.is_good or not leads_to_head:
         findings.broken(f"{label}: the new head does not follow from its report")
-    if case["old_head"] not in old_heads:
+    if case["old_head"] not in replay.old_heads:
         findings.broken(f"{label}: it does not replay what the plan had come to")
+
+
+class _Replay(NamedTuple):
+    """What putting the changes of a plan on a new base has come to."""
+
+    heads: tuple[str, ...]
+    old_heads: tuple[str, ...]
+    is_good: bool
+    """Whether every change was taken along, and no test failed."""
+
+
+def _replay(case: Mapping[str, Any], report: Mapping[str, Any]) -> _Replay:
+    commits = [row[2] for row in case["changes"]]
+    replayed = [row[2] for row in report["replayed"]]
+    foreign = case.get("foreign", ())
+    replayed_foreign = report.get("replayed_foreign", ())
+    has_passed = all(run["exit_code"] == 0 for run in report["tests"])
+    is_complete = len(replayed) == len(commits)
+    return _Replay(
+        heads=(*commits[-1:], *foreign),
+        old_heads=(*replayed[-1:], *replayed_foreign),
+        is_good=is_complete and has_passed,
+    )
 
 
 def _agrees(document: Mapping[str, Any], case: Mapping[str, Any]) -> bool:

@@ -152,14 +152,20 @@ _NODES: Final = DocumentReader(_read_nodes, size=1)
 
 
 def judge_again(
-    rules: Rules, actions: Contract[Any], message: MessageRecord, raw: bytes
+    rules: Rules,
+    actions: Contract[Any],
+    message: MessageRecord,
+    raw: bytes,
 ) -> Rejudgement:
     """Judge a stored message again, by the case that was stored with it.
 
     `actions` is the contract its attempt is held to, if it is an action.
     """
     grounds = Grounds(
-        subject=message.subject, rules=rules, case=message.case, contract=actions
+        subject=message.subject,
+        rules=rules,
+        case=message.case,
+        contract=actions,
     )
     if message.kind == "PLAN_REVIEW":
         return _rejudgement(judge_plan_review(raw, grounds))
@@ -245,7 +251,9 @@ def verify_changes(
 
 
 def _is_named(
-    message: MessageRecord, event: Payload | None, findings: AuditFindings
+    message: MessageRecord,
+    event: Payload | None,
+    findings: AuditFindings,
 ) -> bool:
     """Whether the evidence of a change is what its event names."""
     label = _label(message)

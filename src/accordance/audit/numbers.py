@@ -37,7 +37,9 @@ def verify_number(entry: ChainEntry, findings: AuditFindings) -> None:
 
 
 def verify_numbers(
-    tx: Transaction, chains: Iterable[AuditFindings], own: AuditFindings
+    tx: Transaction,
+    chains: Iterable[AuditFindings],
+    own: AuditFindings,
 ) -> None:
     """Hold the numbers of all chains together against each other and the counter."""
     times: Counter[int] = Counter()
@@ -50,7 +52,8 @@ def verify_numbers(
     for number in sorted(twice)[:_NAMED]:
         own.broken(f"two events have the number {number}")
 
-    missing = (number for number in range(1, len(times) + 1) if number not in times)
+    expected = range(1, len(times) + 1)
+    missing = (number for number in expected if number not in times)
     for number in islice(missing, _NAMED):
         own.missing(f"the event with number {number} is missing")
 
@@ -73,7 +76,9 @@ def _verify_counter(tx: Transaction, last: int, own: AuditFindings) -> None:
 
 
 def _verify_question_counter(
-    tx: Transaction, counted: object, own: AuditFindings
+    tx: Transaction,
+    counted: object,
+    own: AuditFindings,
 ) -> None:
     """The counter is not behind any question, so that no number comes twice."""
     if not isinstance(counted, int):

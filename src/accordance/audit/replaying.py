@@ -237,7 +237,10 @@ def _is_in_work(progress: NodeProgress, attempt: object) -> bool:
 
 
 def _apply_again(
-    plan: PlanInMemory, kind: str, task_id: str, payload: Mapping[str, Any]
+    plan: PlanInMemory,
+    kind: str,
+    task_id: str,
+    payload: Mapping[str, Any],
 ) -> list[NodeMove]:
     if kind == INPUTS_CHANGED:
         return list(plan.set_missing_inputs(task_id, payload["missing"]))

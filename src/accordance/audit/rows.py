@@ -109,7 +109,11 @@ class Rows:
             self.findings.notices.append(notice)
 
     def begin(
-        self, plan: Plan, graph: PlanGraph, progress: PlanInMemory, entry: ChainEntry
+        self,
+        plan: Plan,
+        graph: PlanGraph,
+        progress: PlanInMemory,
+        entry: ChainEntry,
     ) -> None:
         """Expect the rows that follow from the document of an imported plan.
 
@@ -147,7 +151,10 @@ class Rows:
         return tuple(parts[column.name] for column in REQUIREMENTS.primary_key)
 
     def compare(
-        self, tx: Transaction, tables: Iterable[Table], plan_id: str | None = None
+        self,
+        tx: Transaction,
+        tables: Iterable[Table],
+        plan_id: str | None = None,
     ) -> None:
         """Compare the stored rows with the expected ones."""
         for table in tables:
@@ -190,7 +197,10 @@ def unplanned_tables() -> list[Table]:
 
 
 def _rows_of(
-    plan: Plan, graph: PlanGraph, progress: PlanInMemory, at: str
+    plan: Plan,
+    graph: PlanGraph,
+    progress: PlanInMemory,
+    at: str,
 ) -> Iterator[tuple[Table, Values]]:
     """The rows of a plan at its import, each with its table."""
     for node in node_rows(plan, graph, progress, at):

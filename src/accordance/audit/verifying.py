@@ -119,7 +119,9 @@ def _verify_blobs(tx: Transaction, named: set[str], findings: AuditFindings) -> 
 
 
 def verify_plan(
-    tx: Transaction, plan: PlanRecord | str, root: Path | None = None
+    tx: Transaction,
+    plan: PlanRecord | str,
+    root: Path | None = None,
 ) -> AuditFindings:
     """Recompute everything that is known of a plan.
 
@@ -238,7 +240,9 @@ def _readable(label: str, findings: AuditFindings) -> Iterator[None]:
 
 
 def _verify_products(
-    tx: Transaction, plan: PlanRecord, findings: AuditFindings
+    tx: Transaction,
+    plan: PlanRecord,
+    findings: AuditFindings,
 ) -> None:
     for artifact in tx.find(ArtifactRecord, plan_id=plan.plan_id):
         label = f"task {artifact.task_id}: the artifact {artifact.file_name}"

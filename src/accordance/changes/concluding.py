@@ -87,7 +87,11 @@ class AttemptJudge:
         )
 
     def judge(
-        self, draft: Draft, tree: AttemptTree, raw: bytes | None, options: JudgeOptions
+        self,
+        draft: Draft,
+        tree: AttemptTree,
+        raw: bytes | None,
+        options: JudgeOptions,
     ) -> tuple[Judgement, AppliedEdits | None]:
         """Judge the clone by what was handed in.
 

@@ -40,7 +40,9 @@ class AppliedEdits:
             if refusal.leaves
         ]
         return replace(
-            options, claim=self.claim, breaches=(*options.breaches, *breaches)
+            options,
+            claim=self.claim,
+            breaches=(*options.breaches, *breaches),
         )
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from accordance.changes.attempt import CodingAttempt, Workshop, workshop_of
+from accordance.changes.attempt import CodingAttempt
 from accordance.changes.commission import Commission
 from accordance.changes.concluding import Conclusion
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.domain.findings import listed
 from accordance.domain.lifecycle import State
 from accordance.domain.records import Lease, MessageRecord, TaskRecord
@@ -152,7 +153,10 @@ class ChangeHandIn:
 
         attempt = arrived.attempt if self.attempt is None else self.attempt
         messages = tx.find(
-            MessageRecord, subject=self.task_id, kind="SUBMISSION", attempt=attempt
+            MessageRecord,
+            subject=self.task_id,
+            kind="SUBMISSION",
+            attempt=attempt,
         )
         judged = [message for message in messages if "bundle" in message.case]
         return Receipt(judged[-1].answer, repeated=True) if judged else None
@@ -184,7 +188,11 @@ class ChangeHandIn:
         self.ledger.stage(raw)
         with self.ledger.read() as tx:
             plan_id = tx.task(self.task_id).plan_id
-        run = JudgedRun(plan_id=plan_id, task_id=self.task_id, attempt=loan.attempt)
+        run = JudgedRun(
+            plan_id=plan_id,
+            task_id=self.task_id,
+            attempt=loan.attempt,
+        )
         evidence = self.home.root / (change.written or change.bundle)
         keep_evidence(self.ledger, evidence, run)
         with self.ledger.write() as tx:
@@ -227,7 +235,11 @@ def _keep_while_judged(tx: Transaction, task: TaskRecord) -> None:
     if lease is None:
         return
     until = max(lease.until, later(tx.now, JUDGING_SECONDS))
-    extended = Lease(holder=lease.holder, until=until, product=lease.product)
+    extended = Lease(
+        holder=lease.holder,
+        until=until,
+        product=lease.product,
+    )
     tx.take(task.task_id, extended)
 
 

@@ -16,7 +16,10 @@ from accordance.work.kept_evidence import JudgedRun, keep_evidence
 
 
 def with_kept_evidence(
-    ledger: Ledger, root: Path, run: JudgedRun, produced: RunOutcome
+    ledger: Ledger,
+    root: Path,
+    run: JudgedRun,
+    produced: RunOutcome,
 ) -> RunOutcome:
     """Keep the evidence of a judged change; `root` is the project folder.
 

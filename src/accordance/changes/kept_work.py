@@ -35,7 +35,10 @@ class KeptWork:
 
 
 def keep_work(
-    memory: Memory, tree: AttemptTree, produced: RunOutcome, carry: tuple[str, ...]
+    memory: Memory,
+    tree: AttemptTree,
+    produced: RunOutcome,
+    carry: tuple[str, ...],
 ) -> None:
     """Keep the work of a run, if a patch can express all of it."""
     left = leftovers_in(tree.workspace, tree.before, carry, tree.after)
@@ -71,7 +74,12 @@ def recall_work(memory: Memory) -> KeptWork | None:
 
 
 def _left_out(item: Mapping[str, Any]) -> LeftOut:
-    return LeftOut(item["path"], item["why"], item["is_folder"], tuple(item["files"]))
+    return LeftOut(
+        path=item["path"],
+        why=item["why"],
+        is_folder=item["is_folder"],
+        files=tuple(item["files"]),
+    )
 
 
 def _produced(report: Mapping[str, Any], raw: str | None) -> RunOutcome:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.keeping import with_kept_evidence
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.settling import change_in
+from accordance.changes.workshop import workshop_of
 from accordance.domain.faults import Fault
 from accordance.domain.lifecycle import State
 from accordance.domain.ruling import BEHIND
@@ -80,7 +80,11 @@ def is_landing(ledger: Ledger, taken: Taken) -> bool:
 def settle_landing(ledger: Ledger, home: Home, taken: Taken) -> Receipt:
     """Apply a good change to the plan's new head, and let the verdict take effect."""
     task_id, attempt = taken.task.task_id, taken.attempt
-    run = JudgedRun(plan_id=taken.task.plan_id, task_id=task_id, attempt=attempt)
+    run = JudgedRun(
+        plan_id=taken.task.plan_id,
+        task_id=task_id,
+        attempt=attempt,
+    )
     produced = _rebased(ledger, home, taken)
     produced = with_kept_evidence(ledger, home.root, run, produced)
     with ledger.write() as tx:

@@ -6,9 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from accordance.changes.attempt import CodingAttempt, Workshop, workshop_of
+from accordance.changes.attempt import CodingAttempt
 from accordance.changes.commission import Commission
 from accordance.changes.remote_faults import outcome_of_remote
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.contracts.catalogue.action import ACTION
 from accordance.domain.case import tests_of
 from accordance.domain.executor_specs import ExternalSpec
@@ -39,7 +40,9 @@ from accordance.workspace.evidence import evidence_folder
 
 
 def assignment_with_clone(
-    ledger: Ledger, home: Home, taken: Taken
+    ledger: Ledger,
+    home: Home,
+    taken: Taken,
 ) -> dict[str, Any] | None:
     """Return the assignment of a worker; a change comes with its clone.
 

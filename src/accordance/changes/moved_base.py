@@ -58,12 +58,21 @@ def moved_base(tx: Transaction, home: Home, plan: PlanRecord) -> MovedBase | Non
     tip = branch.tip
     if tip is not None and not branch.comes_before(tip, head):
         return MovedBase(
-            name=branch.name, before=before, now=tip, head=head, is_foreign=True
+            name=branch.name,
+            before=before,
+            now=tip,
+            head=head,
+            is_foreign=True,
         )
     now = repository.base_commit()
     if now == before or branch.contains(head, now):
         return None
-    return MovedBase(name=repository.base, before=before, now=now, head=head)
+    return MovedBase(
+        name=repository.base,
+        before=before,
+        now=now,
+        head=head,
+    )
 
 
 def why_base_moved(tx: Transaction, home: Home, plan: PlanRecord) -> str | None:

@@ -1,6 +1,6 @@
 """Changes of a repository that outside workers make.
 
-They take the task up, are lent a clone, and hand it in. The clone is the one that an
+They take the task up, are lent a clone, and hand it in. The clone is that which an
 executor of accordance would get, and the change is judged and settled by the same
 functions.
 """
@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from accordance.changes.attempt import workshop_of
 from accordance.changes.handing_in import NOTHING_BESIDE, Beside, ChangeHandIn
 from accordance.changes.landing import (
     is_landing,
@@ -20,6 +19,7 @@ from accordance.changes.landing import (
     take_landing,
 )
 from accordance.changes.lending import assignment_with_clone
+from accordance.changes.workshop import workshop_of
 from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict
@@ -60,7 +60,9 @@ class HandedOut:
 
 
 def hand_out(
-    ledger: Ledger, home: Home, take: Callable[[], Taken | NoTaskReason]
+    ledger: Ledger,
+    home: Home,
+    take: Callable[[], Taken | NoTaskReason],
 ) -> HandedOut | NoTaskReason:
     """Take up the next task that can be begun, with its assignment.
 
@@ -142,7 +144,9 @@ def published(ledger: Ledger, home: Home, receipt: Receipt) -> Receipt:
 
     with ledger.read() as tx:
         task = tx.task(str(receipt.content["task_id"]))
-        head = head_of(tx, task.plan_id) if TAG in task.tags else None
+        head = None
+        if TAG in task.tags:
+            head = head_of(tx, task.plan_id)
         replaced = replaced_heads(tx, task.plan_id)
     if head is None:
         return receipt
@@ -166,7 +170,13 @@ def release(
     """Put a task down again, and throw away the clone lent for it. Raises Conflict."""
     with ledger.read() as tx:
         loan = loan_under_way(tx, tx.task(task_id))
-    task = put_down(ledger, task_id, by=by, attempt=attempt, holder=holder)
+    task = put_down(
+        ledger,
+        task_id,
+        by=by,
+        attempt=attempt,
+        holder=holder,
+    )
     if loan is not None:
         discard(loan.place(home))
     return task

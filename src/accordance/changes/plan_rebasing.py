@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from accordance.changes.attempt import CodingAttempt, Workshop
+from accordance.changes.attempt import CodingAttempt
 from accordance.changes.lending import commission_for, outside_choice
 from accordance.changes.moved_base import SHORT_ID, MovedBase
+from accordance.changes.workshop import Workshop
 from accordance.contracts.jsonpath import JsonObject
 from accordance.domain.chain import canonical
 from accordance.domain.findings import Gate, listed
@@ -133,7 +134,10 @@ class PlanRebase:
             self._branch.forget(head, _NEW_HEAD)
             raise
         return RebasedPlan(
-            base=self.base, before=before, after=after, tests=tuple(tests)
+            base=self.base,
+            before=before,
+            after=after,
+            tests=tuple(tests),
         )
 
     @property
@@ -149,7 +153,10 @@ class PlanRebase:
         return runs
 
     def _commits(
-        self, base: str, head: str, changes: tuple[LandedChange, ...]
+        self,
+        base: str,
+        head: str,
+        changes: tuple[LandedChange, ...],
     ) -> CommitsOfPlan:
         own = {change.commit for change in changes}
         between = self._branch.commits_since(base, head)
@@ -243,7 +250,12 @@ class PlanRebase:
         claim = Claim(status="DONE", summary=_CLAIM, tests=chosen)
         options = attempt.judge.options()
         gateway = replace(options.gateway, compares_with_base=False)
-        options = replace(options, gateway=gateway, claim=claim, is_rebase=True)
+        options = replace(
+            options,
+            gateway=gateway,
+            claim=claim,
+            is_rebase=True,
+        )
         place = attempt.place
         try:
             tree = attempt.fresh_tree(place, head)
@@ -293,7 +305,11 @@ def _note(tx: Transaction, plan_id: str, rebased: RebasedPlan, by: str) -> None:
     message_id = f"{plan_id}:{REBASE}:{number}:{sha256}"
     case = rebased.case()
 
-    payload = {"message": message_id, "kind": REBASE, "accepted": True}
+    payload = {
+        "message": message_id,
+        "kind": REBASE,
+        "accepted": True,
+    }
     entry = tx.record(plan_id, "MESSAGE", None, payload)
     tx.record(plan_id, REBASED, None, {"message": message_id, "by": by, **case})
     message = MessageRecord(

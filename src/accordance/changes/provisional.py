@@ -21,7 +21,9 @@ from accordance.workspace.clone import discard
 
 _DONE: Final = "All checks passed. Change nothing more, and end."
 _OVER: Final = Opinion(
-    done=False, text="The run is over.", reason_code="TIMEOUT_EXCEEDED"
+    done=False,
+    text="The run is over.",
+    reason_code="TIMEOUT_EXCEEDED",
 )
 
 Judge: TypeAlias = Callable[
@@ -69,7 +71,11 @@ class ProvisionalJudge:
         try:
             judgement, edits = self.judge(tree, raw, options)
         except (AccordanceError, OSError) as error:
-            return Opinion(done=False, text=str(error), reason_code="EVIDENCE_INVALID")
+            return Opinion(
+                done=False,
+                text=str(error),
+                reason_code="EVIDENCE_INVALID",
+            )
 
         if self._over.is_set():
             return _OVER

@@ -97,11 +97,23 @@ class RebaseAttempt:
         usage = options.usage
         if landing.executor is not None:
             usage = Usage(model=landing.model, executor=landing.executor)
-        claim = Claim(status="DONE", summary=landing.summary, tests=landing.tests)
-        return replace(options, usage=usage, claim=claim, is_rebase=True)
+        claim = Claim(
+            status="DONE",
+            summary=landing.summary,
+            tests=landing.tests,
+        )
+        return replace(
+            options,
+            usage=usage,
+            claim=claim,
+            is_rebase=True,
+        )
 
     def _must_be(
-        self, rebased: Rebased, change: JudgedChange, tree: AttemptTree
+        self,
+        rebased: Rebased,
+        change: JudgedChange,
+        tree: AttemptTree,
     ) -> None:
         """Refuse a commit that is anything but the change on top of the head."""
         if change.commit is None:

@@ -19,7 +19,7 @@ from accordance.workspace.errors import ForeignPush, RemoteUnavailable, Workspac
 from accordance.workspace.remote_branch import RemoteBranch
 
 if TYPE_CHECKING:  # the workshop ends its attempts by these
-    from accordance.changes.attempt import Workshop
+    from accordance.changes.workshop import Workshop
 
 OF_REMOTE: Final = frozenset((Fault.REMOTE_AWAY, Fault.FOREIGN_PUSH))
 _ANOTHER_CAUSE: Final = "it has nothing to do with the remote"
@@ -37,7 +37,13 @@ def outcome_of_remote(
     else:
         fault, lacks = Fault.REMOTE_AWAY, error.lacks
     produced = produced or RunOutcome(fault=fault)
-    return replace(produced, raw=None, fault=fault, text=str(error), lacks=lacks)
+    return replace(
+        produced,
+        raw=None,
+        fault=fault,
+        text=str(error),
+        lacks=lacks,
+    )
 
 
 @dataclass(frozen=True, slots=True)

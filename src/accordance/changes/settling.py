@@ -153,7 +153,10 @@ def _case_of(
 
 
 def _standing_approval(
-    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange
+    tx: Transaction,
+    home: Home,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
 ) -> Approval | None:
     """The approval of the change that was rebased, if it is still the same change."""
     if change.rebased is None or change.verdict.outcome is not Outcome.DONE:
@@ -169,7 +172,10 @@ def _standing_approval(
 
 
 def _patch_of(
-    tx: Transaction, home: Home, arrived: ArrivedMessage, change: JudgedChange
+    tx: Transaction,
+    home: Home,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
 ) -> bytes:
     """The patch of a change whose evidence may not have its name yet.
 
@@ -231,7 +237,9 @@ def _feedback(tx: Transaction, arrived: ArrivedMessage, change: JudgedChange) ->
 
 
 def _complete_checks(
-    tx: Transaction, arrived: ArrivedMessage, approval: Approval
+    tx: Transaction,
+    arrived: ArrivedMessage,
+    approval: Approval,
 ) -> None:
     """Let the checks end whose approval stands, once their product has landed."""
     if tx.progress(arrived.task.task_id).state is not State.DONE:
@@ -243,7 +251,10 @@ def _complete_checks(
 
 
 def _name_evidence(
-    tx: Transaction, root: Path, arrived: ArrivedMessage, change: JudgedChange
+    tx: Transaction,
+    root: Path,
+    arrived: ArrivedMessage,
+    change: JudgedChange,
 ) -> None:
     """Give the evidence of a change that counts its name.
 
@@ -279,8 +290,11 @@ def _not_here(change: JudgedChange) -> BundleBroken:
 
 def _place_aside(bundle: Path) -> Path:
     """The first free name for the evidence of a run that does not count."""
-    places = (bundle.with_name(f"{bundle.name}-cut-{number}") for number in count(1))
-    return next(place for place in places if not place.exists())
+    for number in count(1):
+        place = bundle.with_name(f"{bundle.name}-cut-{number}")
+        if not place.exists():
+            break
+    return place
 
 
 def _has_evidence(folder: Path, change: JudgedChange) -> bool:
@@ -306,7 +320,10 @@ def _keep_patch(
 
 
 def verdict_again(
-    root: Path, message: MessageRecord, raw: bytes, task: bytes | None
+    root: Path,
+    message: MessageRecord,
+    raw: bytes,
+    task: bytes | None,
 ) -> tuple[Verdict | None, list[str]]:
     """Return the verdict that follows from a bundle, and what does not hold about it.
 
@@ -324,7 +341,10 @@ def verdict_again(
 
 
 def _differences(
-    folder: Path, message: MessageRecord, raw: bytes, task: bytes | None
+    folder: Path,
+    message: MessageRecord,
+    raw: bytes,
+    task: bytes | None,
 ) -> Iterator[str]:
     """Where a bundle differs from what the ledger knows."""
     bundle = message.case["bundle"]

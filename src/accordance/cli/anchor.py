@@ -34,7 +34,10 @@ from accordance.cli.writing import write_output
 @ledger_options
 @json_option
 def command(
-    where: Where, output: Path | None, private: Path | None, as_json: bool
+    where: Where,
+    output: Path | None,
+    private: Path | None,
+    as_json: bool,
 ) -> int:
     """Record the number of events of every plan, the last hash, and a hash of it all.
 
@@ -56,5 +59,6 @@ def command(
         print_json({"file": output, **anchor.to_json()})
     else:
         signed = "signed" if private else "not signed"
-        click.echo(f"{output}  {anchor.plans} plans, root {anchor.root[:12]}, {signed}")
+        root = anchor.root[:12]
+        click.echo(f"{output}  {anchor.plans} plans, root {root}, {signed}")
     return Exit.OK

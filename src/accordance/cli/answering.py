@@ -109,9 +109,12 @@ def answer_question(
 
 
 def answer_all(
-    project: Project, written: WrittenAnswer, many: Many, as_json: bool
+    project: Project,
+    written: WrittenAnswer,
+    many: Many,
+    as_json: bool,
 ) -> int:
-    """Answer every open question that fits."""
+    """Answer every open question that matches."""
     from accordance.service import inbox
 
     line = written.one_line
@@ -156,5 +159,6 @@ def _content(file: Path) -> bytes:
             raise Failure(text, Exit.USAGE)
         return file.read_bytes()
     except OSError as error:
-        text = f"{file}: cannot be read: {error.strerror or error}"
+        problem = error.strerror or error
+        text = f"{file}: cannot be read: {problem}"
         raise Failure(text, Exit.USAGE) from None

@@ -21,7 +21,10 @@ _PIECE: Final = 1 << 16
 
 
 def ask(
-    command: Sequence[str], prompt: str, variables: Mapping[str, str], timeout: float
+    command: Sequence[str],
+    prompt: str,
+    variables: Mapping[str, str],
+    timeout: float,
 ) -> GivenAnswer:
     """Return the answer of a program. It runs without a shell, in its own session.
 
@@ -55,7 +58,9 @@ def ask(
 
 
 def _start(
-    command: Sequence[str], prompt: str, variables: Mapping[str, str]
+    command: Sequence[str],
+    prompt: str,
+    variables: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
     """Start a program with the prompt on its standard input."""
     with tempfile.TemporaryFile() as question:
@@ -73,7 +78,8 @@ def _start(
 
 def _failure_text(program: str, code: int, errors: bytes) -> str:
     text = f"{program}: ended with {code}"
-    last_words = " ".join(errors.decode("utf-8", "replace").split())[-_ERROR_SHOWN:]
+    words = errors.decode("utf-8", "replace").split()
+    last_words = " ".join(words)[-_ERROR_SHOWN:]
     if last_words:
         text += f": {last_words}"
     return text

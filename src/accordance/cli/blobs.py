@@ -47,10 +47,10 @@ def status(where: Where, as_json: bool) -> int:
 @ledger_options
 @json_option
 def collect(dry_run: bool, where: Where, as_json: bool) -> int:
-    """Remove what nothing names any more, once it is older than the grace time.
+    """Remove blobs that nothing refers to, once they are older than the grace time.
 
-    That is what deleted plans have released, and what a cut-off process has left. What
-    the ledger does not know is noted first, and removed after the grace time, too.
+    Deleted plans release blobs, and killed processes leave some behind. Blobs that the
+    ledger does not know are noted first, and removed after the grace time as well.
     """
     from accordance.service.blobs import collect_blobs
 
@@ -62,7 +62,7 @@ def collect(dry_run: bool, where: Where, as_json: bool) -> int:
     verb = "removed" if view.is_done else "would remove"
     print_line(f"{verb} {len(view.removed)} blobs; {view.young} are still too young")
     if view.unknown:
-        print_line(f"{view.unknown} were not known; their grace time begins now")
+        print_line(f"{view.unknown} were unknown; their grace time begins now")
     return Exit.OK
 
 

@@ -49,7 +49,12 @@ def bulk_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_many(
-        *, wanted: str, dry_run: bool, yes: bool, reason: str | None, **options: Any
+        *,
+        wanted: str,
+        dry_run: bool,
+        yes: bool,
+        reason: str | None,
+        **options: Any,
     ) -> int:
         return command(many=Many(wanted, dry_run, yes, reason), **options)
 
@@ -59,10 +64,14 @@ def bulk_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Show what would be done, and change nothing."
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be done, and change nothing.",
 )
 reason_option = click.option(
-    "--reason", metavar="TEXT", help="Why; it is kept with the event."
+    "--reason",
+    metavar="TEXT",
+    help="The reason; the event records it.",
 )
 
 
@@ -107,14 +116,14 @@ def _nothing(preview: BulkPreviewView, as_json: bool) -> int:
     if as_json:
         print_json(preview.to_json())
     else:
-        print_line(f"nothing fits{_left_out(preview)}")
+        print_line(f"nothing matches{_left_out(preview)}")
     return Exit.NOT_FOUND
 
 
 def _left_out(preview: BulkPreviewView) -> str:
     if not preview.left_out:
         return ""
-    return f"; {preview.left_out} more fit the filter, but not by their state"
+    return f"; {preview.left_out} more match the filter, but are in another state"
 
 
 def _show(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
@@ -140,10 +149,10 @@ def _ask(preview: BulkPreviewView, verb: str, as_json: bool) -> None:
 def _tell(result: BulkResultView, verb: str) -> None:
     _print_items(result.done)
     for skipped in result.skipped[:_SHOWN]:
-        print_line(f"  left out: {skipped.id}  {skipped.title}: {skipped.why}")
+        print_line(f"  skipped: {skipped.id}  {skipped.title}: {skipped.why}")
     line = f"{verb}: {len(result.done)} done"
     if result.skipped:
-        line += f", {len(result.skipped)} left out"
+        line += f", {len(result.skipped)} skipped"
     print_line(line)
 
 

@@ -8,10 +8,10 @@ import click
 
 from accordance.api import check, registry
 from accordance.cli.checked_file import Checked
+from accordance.cli.completing import complete_contract
 from accordance.cli.exits import Exit, Failure, print_error
 from accordance.cli.reading import read_bounded
 from accordance.cli.report import FORMATS
-from accordance.cli.schema import complete_contract
 from accordance.contracts.context import NO_CONTEXT, Context
 
 

@@ -59,7 +59,9 @@ def _writing(default_file: str) -> Callable[[Callable[..., int]], Callable[..., 
                 help="The file to write; - is standard output.",
             ),
             click.option(
-                "--force", is_flag=True, help="Replace a file that is already there."
+                "--force",
+                is_flag=True,
+                help="Replace a file that is already there.",
             ),
         )
         for option in reversed(options):
@@ -91,7 +93,12 @@ def gitlab(agents: tuple[str, ...], tasks: str, output: str, force: bool) -> int
 
 
 def _write(
-    forge: str, agents: tuple[str, ...], tasks: str, output: str, *, force: bool
+    forge: str,
+    agents: tuple[str, ...],
+    tasks: str,
+    output: str,
+    *,
+    force: bool,
 ) -> int:
     from accordance.rendering.ci_files import ci_file
     from accordance.shipped import shipped

@@ -60,3 +60,13 @@ def _is_plain(identity: str) -> bool:
     """Whether a shell takes it as a single word, as it is."""
     has_spaces = any(letter.isspace() for letter in identity)
     return not has_spaces and identity == printable(identity)
+
+
+def complete_contract(
+    _ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[str]:
+    """The names of contracts, for the completion of a shell."""
+    from accordance.api import registry
+
+    names = [name for contract in registry for name in contract.names]
+    return sorted(name for name in names if name.startswith(incomplete))

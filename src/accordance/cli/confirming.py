@@ -13,7 +13,7 @@ yes_option = click.option(
     "--yes",
     "-y",
     is_flag=True,
-    help="Do it without asking; needed where no person can be asked.",
+    help="Do it without asking; required if there is no terminal to ask on.",
 )
 
 
@@ -26,7 +26,8 @@ def must_be_confirmed(question: str, *, yes: bool) -> None:
         return
     if not is_on_terminal():
         raise Failure(
-            f"{question} No person can be asked here; give --yes to do it", Exit.USAGE
+            f"{question} There is no terminal to ask on; pass --yes to do it",
+            Exit.USAGE,
         )
     if not click.confirm(shown(question), default=False):
         raise Failure("nothing was changed", Exit.REJECTED)

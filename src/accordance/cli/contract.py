@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from accordance.api import contract_summary, registry
+from accordance.cli.completing import complete_contract
 from accordance.cli.exits import Exit
-from accordance.cli.schema import complete_contract
 from accordance.cli.showing import as_json_text, print_line
 from accordance.contracts.comparing import ContractChange, compare, fields_of
 from accordance.contracts.contract import Contract
@@ -32,8 +32,9 @@ def list_contracts(as_json: bool) -> None:
 
     width = max(len(contract.version) for contract in contracts)
     for contract in contracts:
-        others = [name for name in contract.names if name != contract.version]
-        print_line(f"{contract.version:<{width}}  {contract.about}")
+        version = contract.version
+        others = [name for name in contract.names if name != version]
+        print_line(f"{version:<{width}}  {contract.about}")
         print_line(f"{'':<{width}}  also: {', '.join(others)}")
 
 
@@ -101,14 +102,22 @@ def _summary(contract: Contract[Any]) -> dict[str, object]:
 
 def _details(contract: Contract[Any]) -> dict[str, object]:
     fields = [
-        {"path": field.path, "required": field.required, "expected": field.expected}
+        {
+            "path": field.path,
+            "required": field.required,
+            "expected": field.expected,
+        }
         for field in fields_of(contract)
     ]
     rules = [
         {"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules
     ]
     aliases = [
-        {"path": path, "canonical": word, "aliases": list(names)}
+        {
+            "path": path,
+            "canonical": word,
+            "aliases": list(names),
+        }
         for path, word, names in alias_rows(contract)
     ]
     return {

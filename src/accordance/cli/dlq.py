@@ -66,11 +66,15 @@ def _print_letters(page: DeadLetterPageView) -> None:
 @ledger_options
 @json_option
 def requeue(
-    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+    task: str | None,
+    many: Many,
+    by: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Retry a task of the dead letters; what waited for it goes on.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as
@@ -82,14 +86,20 @@ def requeue(
             return act_on(
                 preview,
                 lambda: bulk.requeue_all(
-                    project, preview, by=decider, reason=many.reason
+                    project,
+                    preview,
+                    by=decider,
+                    reason=many.reason,
                 ),
                 verb="requeue",
                 many=many,
                 as_json=as_json,
             )
         requeued = dead_letters.requeue(
-            project, task or "", by=decider, reason=many.reason
+            project,
+            task or "",
+            by=decider,
+            reason=many.reason,
         )
     return _print_moved(requeued, as_json)
 
@@ -115,7 +125,7 @@ def drop(
 ) -> int:
     """Accept that a task will not be done. Its goal goes on without it; its records stay.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, dead_letters
     from accordance.service.project import asking_as

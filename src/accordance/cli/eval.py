@@ -113,7 +113,7 @@ def _run(evaluation: Evaluation, jobs: int, *, is_silent: bool) -> EvalReport:
             print_line(trial_line(trial, evaluation.wanted))
 
     if evaluation.kept and not is_silent:
-        print_line(f"kept from before: {len(evaluation.kept)} of {evaluation.total}")
+        print_line(f"from earlier runs: {len(evaluation.kept)} of {evaluation.total}")
     return evaluation.run(jobs, tell, print_error)
 
 
@@ -130,8 +130,8 @@ def _tell_plan(evaluation: Evaluation) -> None:
         place = job.repository or "built from its files"
         print_line(f"{job.task.id}  trial {job.number} of {evaluation.wanted}  {place}")
     print_line(
-        f"trials to make with {evaluation.executor}: {len(evaluation.jobs)} of"
-        f" {evaluation.total}; the others are kept in {evaluation.results}"
+        f"trials to run with {evaluation.executor}: {len(evaluation.jobs)} of"
+        f" {evaluation.total}; the results of the others are in {evaluation.results}"
     )
 
 

@@ -31,21 +31,21 @@ _WAIT_SECONDS = 1.0  # then it is seen that the reader has gone
 @click.option("--task", shell_complete=complete_task, help="Only of this task.")
 @filter_option
 @click.option(
-    "--after", type=click.IntRange(0), default=0, help="Only behind this number."
+    "--after", type=click.IntRange(0), default=0, help="Only events after this number."
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, MOST_ITEMS),
-    help="At most so many.  [default: all]",
+    help="Maximum number of events.  [default: all]",
 )
 @cursor_option
 @click.option(
     "--all",
     "is_all",
     is_flag=True,
-    help="The seals of rows as well, which say nothing to people.",
+    help="Also the seals of rows, which are of no interest to people.",
 )
-@click.option("--hashes", is_flag=True, help="The hash of every event as well.")
+@click.option("--hashes", is_flag=True, help="Also the hash of every event.")
 @click.option(
     "--follow", is_flag=True, help="Go on as things happen, until interrupted."
 )
@@ -66,8 +66,8 @@ def command(
 ) -> int:
     """Show the events of all plans, or of a plan, in sentences, in the order of their commits.
 
-    The number in front counts the events of the whole ledger; --after goes on behind it. Numbers that are left out are
-    seals of rows: --all shows them. With --json an object per line; with --limit a last line has the `next` cursor.
+    The number in front counts the events of the whole ledger; --after continues after a number. Missing numbers are
+    seals of rows, which --all shows. With --json an object per line; with --limit a last line has the `next` cursor.
     """
     from accordance.service.event_stories import EventNarrator
     from accordance.service.events import EventReader, list_events
@@ -130,8 +130,10 @@ class _Printer:
         if self.as_json:
             click.echo(printable(json.dumps(event.to_json(), ensure_ascii=False)))
             return
-        at = f"{event.at[:10]} {event.at[11:19]}"
-        line = f"{event.number:>6}  {at}  {self.narrator.sentence(event)}"
+        day = event.at[:10]
+        time = event.at[11:19]
+        sentence = self.narrator.sentence(event)
+        line = f"{event.number:>6}  {day} {time}  {sentence}"
         if self.hashes:
             line += f"  {event.kind} {event.hash}"
         click.echo(shown(line))

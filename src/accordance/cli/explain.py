@@ -20,7 +20,9 @@ _ALL: tuple[Page, ...] = (*PAGES, *FAIL_CODES, *WORDS)
 
 
 def _complete(
-    _ctx: click.Context, _param: click.Parameter, incomplete: str
+    _ctx: click.Context,
+    _param: click.Parameter,
+    incomplete: str,
 ) -> list[str]:
     names = dict.fromkeys(map(_name, _ALL))
     return [name for name in names if name.startswith(incomplete)]
@@ -79,14 +81,20 @@ def _name(page: Page) -> str:
 def _title(page: Page) -> str:
     if isinstance(page, VocabularyEntry):
         return f"{page.kind}: {page.meaning}"
-    return page.title if isinstance(page, CodePage) else page.trigger
+    if isinstance(page, CodePage):
+        return page.title
+    return page.trigger
 
 
 def _row(page: Page) -> dict[str, str]:
     if isinstance(page, CodePage):
         return asdict(page)
     if isinstance(page, VocabularyEntry):
-        return {"code": page.word, "kind": page.kind, "meaning": page.meaning}
+        return {
+            "code": page.word,
+            "kind": page.kind,
+            "meaning": page.meaning,
+        }
     return {**page._asdict(), "kind": "fail"}
 
 

@@ -113,13 +113,13 @@ def _options(
             "--rounds",
             type=click.IntRange(1, MOST_ROUNDS),
             hidden=not kind.is_agent,
-            help=f"How often the agent is sent back before it may stop all the same.  [default: {ROUNDS}]",
+            help=f"How often the agent is sent back before it may stop anyway.  [default: {ROUNDS}]",
         ),
         click.option(
             "--remove",
             "removes",
             is_flag=True,
-            help="Take the hook out again, and nothing else.",
+            help="Remove the hook, and nothing else.",
         ),
         click.option(
             "--show",
@@ -175,7 +175,7 @@ def _answer_agent(root: Path) -> int:
 
 
 def _answer_git(root: Path) -> int:
-    from accordance.domain.hooks.stopping import Standing
+    from accordance.domain.hooks.stopping import WorkStanding
     from accordance.service.hooks.state import HookNotSet
     from accordance.service.hooks.stopping import answer_commit
 
@@ -184,7 +184,7 @@ def _answer_git(root: Path) -> int:
     except HookNotSet as error:
         print_error(f"nothing was judged: {line_of(error)}")
         return Exit.OK
-    if judged.standing is Standing.DONE:
+    if judged.standing is WorkStanding.DONE:
         print_error(judged.headline)
         return Exit.OK
     print_error(f"the commit is refused. {judged.headline}")
@@ -220,7 +220,8 @@ def _own_changes(view: HookView) -> str:
     if not changed:
         return ""
     names = ", ".join(changed[:_MOST_NAMED])
-    more = (
-        f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
-    )
+    more = ""
+    left = len(changed) - _MOST_NAMED
+    if left > 0:
+        more = f" and {left} more"
     return f", with what is not committed yet: {names}{more}"

@@ -41,9 +41,9 @@ def command() -> None:
 
 @command.command(name="list")
 @click.option("--plan", shell_complete=complete_plan, help="Only of this plan.")
-@click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@click.option("--all", "everything", is_flag=True, help="Also answered questions.")
 @click.option(
-    "--each", is_flag=True, help="Also each of those that wait for the same cause."
+    "--each", is_flag=True, help="List questions with the same cause separately."
 )
 @list_options
 @ledger_options
@@ -68,7 +68,10 @@ def list_questions(
         query = and_words(query, word("plan", plan))
     with opened(where) as project:
         page = inbox.list_questions(
-            project, query, with_answered=everything, by_cause=not each
+            project,
+            query,
+            with_answered=everything,
+            by_cause=not each,
         )
     if as_json:
         print_json(page.to_json())
@@ -107,7 +110,7 @@ def show(question: str, where: Where, as_json: bool) -> int:
 @command.command()
 @click.argument("question", shell_complete=complete_question, required=False)
 @click.argument("answer", required=False)
-@click.option("--text", help="A text, also where it is the word of an answer.")
+@click.option("--text", help="Answer with this text, even if it is also a word.")
 @click.option(
     "--file",
     "files",
@@ -137,7 +140,7 @@ def show(question: str, where: Where, as_json: bool) -> int:
     "--all", "everything", is_flag=True, help="Answer all open questions that fit."
 )
 @click.option(
-    "--only", is_flag=True, help="Not the others that wait for the same cause."
+    "--only", is_flag=True, help="Do not answer the others with the same cause."
 )
 @filter_option
 @dry_run_option
@@ -162,7 +165,7 @@ def answer(
     a text for the next attempt. Without it, a menu is shown on a terminal. Questions
     that wait for the same cause are answered together, after a preview.
 
-    With --all, the first word is the ANSWER for every open question that fits --filter.
+    With --all, the first word is the ANSWER for every open question that matches --filter.
     """
     from accordance.service.project import asking_as
 
@@ -178,5 +181,10 @@ def answer(
             text = "name a question, or give --all with or without --filter"
             raise Failure(text, Exit.USAGE)
         return answer_question(
-            project, question, written, many, only=only, as_json=as_json
+            project,
+            question,
+            written,
+            many,
+            only=only,
+            as_json=as_json,
         )

@@ -124,7 +124,10 @@ def _explain(
     document = None if task is None else _document(task)
     try:
         explanation = explain_environment(
-            document, repo=repo, base=base, baseline=baseline
+            document,
+            repo=repo,
+            base=base,
+            baseline=baseline,
         )
     except UnknownBase as error:
         raise Failure(str(error), Exit.NOT_FOUND) from None

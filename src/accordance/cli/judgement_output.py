@@ -52,7 +52,9 @@ class Output(NamedTuple):
 
 
 def _read_outputs(
-    ctx: click.Context, param: click.Parameter, values: Sequence[str]
+    ctx: click.Context,
+    param: click.Parameter,
+    values: Sequence[str],
 ) -> tuple[Output, ...]:
     """Read `FORMAT` or `FORMAT=FILE`, as often as it was given."""
     outputs = []
@@ -120,12 +122,14 @@ def _must_be_writable(output: Output, files: Sequence[str]) -> None:
         raise click.UsageError(f"{output.file} is a folder; name a file in it")
     for folder in place.parents:
         if folder.exists() and not folder.is_dir():
-            text = f"{folder} is no folder, so {output.file} cannot be written"
+            text = f"{folder} is not a folder, so {output.file} cannot be written"
             raise click.UsageError(text)
 
 
 def write_judgement(
-    judgement: Judgement, outputs: Sequence[Output], task_file: str
+    judgement: Judgement,
+    outputs: Sequence[Output],
+    task_file: str,
 ) -> None:
     """Write a judgement in every format that was asked for.
 

@@ -126,5 +126,5 @@ def revoke(where: Where, key_id: str, by: str | None, as_json: bool) -> int:
     if as_json:
         print_json(revoked.to_json())
     else:
-        print_line(f"{revoked.key_id} ({revoked.name}) holds no more")
+        print_line(f"{revoked.key_id} ({revoked.name}) is revoked")
     return Exit.OK

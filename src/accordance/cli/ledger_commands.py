@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option(
-    "--by", default=None, help="Who decides this.  [default: the user's name]"
+    "--by",
+    default=None,
+    help="Who decides this.  [default: the user's name]",
 )
 
 

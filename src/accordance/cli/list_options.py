@@ -20,10 +20,12 @@ filter_option = click.option(
     "wanted",
     default="",
     metavar="WORDS",
-    help="Only what fits, as in `state:failed -tag:docs text`; see docs/filters.md.",
+    help="Only what matches, as in `state:failed -tag:docs text`; see docs/filters.md.",
 )
 cursor_option = click.option(
-    "--cursor", metavar="TOKEN", help="Go on behind an earlier page: its `next`."
+    "--cursor",
+    metavar="TOKEN",
+    help="Continue after an earlier page, with its `next`.",
 )
 
 
@@ -32,7 +34,11 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_query(
-        *, wanted: str, limit: int, cursor: str | None, **options: Any
+        *,
+        wanted: str,
+        limit: int,
+        cursor: str | None,
+        **options: Any,
     ) -> int:
         from accordance.service.listing import ListQuery
 
@@ -44,7 +50,7 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
         type=click.IntRange(1, MOST_ITEMS),
         default=USUAL_ITEMS,
         show_default=True,
-        help="At most so many.",
+        help="Maximum number of items.",
     )
     return filter_option(limit(cursor_option(with_query)))
 
@@ -53,7 +59,8 @@ def and_words(query: ListQuery, *words: str) -> ListQuery:
     """The same query with further words in its filter."""
     from dataclasses import replace
 
-    return replace(query, filter=" ".join([query.filter, *words]).strip())
+    terms = [query.filter, *words]
+    return replace(query, filter=" ".join(terms).strip())
 
 
 def word(name: str, value: str) -> str:

@@ -18,7 +18,9 @@ class LineAndColumn(NamedTuple):
 
 
 def places(
-    text: str, findings: Iterable[Violation | Notice], repairs: Iterable[Repair] = ()
+    text: str,
+    findings: Iterable[Violation | Notice],
+    repairs: Iterable[Repair] = (),
 ) -> dict[str, LineAndColumn]:
     """The place of each finding's path.
 

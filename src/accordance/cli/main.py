@@ -128,7 +128,7 @@ _EXTRAS_TO_INSTALL = {  # serving needs a ledger, too
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
-_GC_THRESHOLDS = (200_000, 20, 100)
+GC_THRESHOLDS = (200_000, 20, 100)
 """Collect garbage less often.
 
 Nearly everything a short command allocates are modules and models, which stay until the
@@ -149,7 +149,9 @@ class CommandGroup(click.Group):
         return command
 
     def resolve_command(
-        self, ctx: click.Context, args: list[str]
+        self,
+        ctx: click.Context,
+        args: list[str],
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS:
             raise click.UsageError(str(_UnknownCommand(args[0], COMMANDS)), ctx)
@@ -188,7 +190,7 @@ def app() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit. Every error is a line on standard error."""
-    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     # otherwise pydantic reads the entry points of every installed package
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     open_streams()
@@ -219,8 +221,9 @@ def _run(argv: Sequence[str] | None) -> int:
             standalone_mode=False,
         )
     except click.UsageError as error:
-        usage = f"{error.ctx.command_path} --help" if error.ctx else "accordance --help"
-        return _fail(f"{error.format_message().rstrip('.')} (see {usage})", Exit.USAGE)
+        command = error.ctx.command_path if error.ctx else "accordance"
+        message = error.format_message().rstrip(".")
+        return _fail(f"{message} (see {command} --help)", Exit.USAGE)
     except click.Abort as error:
         by_signal = isinstance(error.__cause__, KeyboardInterrupt)
         return _fail("interrupted", INTERRUPTED if by_signal else Exit.USAGE)

@@ -33,7 +33,11 @@ from accordance.cli.stopping import left_at_once
     help="Also tasks that are routed to accordance's own executors.",
 )
 def command(
-    where: Where, as_json: bool, plan: str | None, worker: str | None, any_task: bool
+    where: Where,
+    as_json: bool,
+    plan: str | None,
+    worker: str | None,
+    any_task: bool,
 ) -> int:
     """Serve tasks to an agent over MCP, on standard input and output, until it leaves.
 
@@ -56,7 +60,11 @@ def command(
         offers = desk.offers()
         if as_json:
             tools = [
-                {"name": offer.name, "about": offer.about, "takes": offer.takes}
+                {
+                    "name": offer.name,
+                    "about": offer.about,
+                    "takes": offer.takes,
+                }
                 for offer in offers
             ]
             print_json(tools)

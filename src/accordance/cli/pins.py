@@ -69,7 +69,9 @@ def _is_allowed(decision: Explanation) -> bool:
 
 
 def _as_json(
-    decisions: list[Explanation], scope: PathScope, role: AgentRole
+    decisions: list[Explanation],
+    scope: PathScope,
+    role: AgentRole,
 ) -> dict[str, object]:
     rows = [
         {**decision._asdict(), "allowed": _is_allowed(decision)}
@@ -83,7 +85,9 @@ def _as_json(
 
 
 def _print_decisions(
-    decisions: list[Explanation], scope: PathScope, role: AgentRole
+    decisions: list[Explanation],
+    scope: PathScope,
+    role: AgentRole,
 ) -> None:
     for decision in decisions:
         mark = "✓" if _is_allowed(decision) else "✗"

@@ -85,7 +85,8 @@ def list_plans(where: Where, query: ListQuery, as_json: bool) -> int:
         return Exit.OK
     for plan in page.items:
         states = f"{plan.state:<9}  {plan.root:<14}"
-        print_line(f"{plan.plan_id}  {states}  {plan.nodes:>6} nodes  {plan.title}")
+        size = f"{plan.nodes:>6} nodes"
+        print_line(f"{plan.plan_id}  {states}  {size}  {plan.title}")
     if not page.items:
         print_line("no plans")
     tell_of_more(page)
@@ -206,7 +207,11 @@ def export(
 
     with opened(where) as project:
         view = plans.export(
-            project, plan, to, candidates=include_candidates, dry_run=dry_run
+            project,
+            plan,
+            to,
+            candidates=include_candidates,
+            dry_run=dry_run,
         )
 
     if as_json:

@@ -78,7 +78,7 @@ _ARROWS: Final = {
     metavar="NAME=NUMBER|off",
     help="Set a fuse of the plan; may be given more than once.",
 )
-@click.option("--note", help="Why; it is kept.")
+@click.option("--note", help="The reason; it is recorded.")
 @click.option("--dry-run", is_flag=True, help="Show the difference; change nothing.")
 @yes_option
 @by_option
@@ -117,7 +117,11 @@ def amend(
     from accordance.service.project import asking_as
 
     edit = TaskEdit(
-        goal=goal, allow=allow, forbid=forbid, executors=executors, tests=tests
+        goal=goal,
+        allow=allow,
+        forbid=forbid,
+        executors=executors,
+        tests=tests,
     )
     edits = _edits(task, edit)
     if file is None and not edits and not fuses:
@@ -141,7 +145,10 @@ def amend(
         if not dry_run:
             must_be_confirmed("Amend the plan like this?", yes=yes)
             view = plan_amending.amend_plan(
-                project, checked, by=asking_as(by), note=note
+                project,
+                checked,
+                by=asking_as(by),
+                note=note,
             )
 
     if as_json:

@@ -25,7 +25,11 @@ from accordance.cli.showing import print_line
 @ledger_options
 @json_option
 def approve(
-    where: Where, plan: str | None, note: str | None, by: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    note: str | None,
+    by: str | None,
+    as_json: bool,
 ) -> int:
     """Approve a plan that waits for its review: its tasks may begin.
 

@@ -62,7 +62,13 @@ def convert(
         write_output(output, text.encode())
     if as_json:
         place = str(output) if output else None
-        print_json({"format": wanted, "output": place, "text": text})
+        print_json(
+            {
+                "format": wanted,
+                "output": place,
+                "text": text,
+            }
+        )
     elif output is None:
         click.echo(text, nl=False)
     else:

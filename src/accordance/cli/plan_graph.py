@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--depth",
     type=click.IntRange(0),
     metavar="N",
-    help="SVG: show so many levels below the top.  [default: as many as can be read]",
+    help="SVG: show this many levels below the top.  [default: as many as are readable]",
 )
 @click.option(
     "--theme",
@@ -76,7 +76,7 @@ def graph(
 ) -> int:
     """Draw a plan of the ledger with its states, or a plan in a file (- is standard input).
 
-    A goal of an SVG picture can be folded; a large plan is folded by itself.
+    Goals of an SVG picture can be folded; a large plan is folded automatically.
 
     A plan that breaks its contract is reported as by `accordance check`, with exit
     code 1.
@@ -113,7 +113,8 @@ def _picture(
     depth: int | None,
     theme: ThemeName,
 ) -> str:
-    labels = {node.task_id: shown(node.title) for node in drawing.plan.nodes}
+    nodes = drawing.plan.nodes
+    labels = {node.task_id: shown(node.title) for node in nodes}
     if name != "svg":
         return FORMATS[name](drawing.graph, labels, drawing.states)
     return draw_svg(

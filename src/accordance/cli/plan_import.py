@@ -113,7 +113,12 @@ def import_(
         _progress_bar(node_count, as_json) as advance,
     ):
         view = plan_intake.import_plan(
-            project, plan_file.raw, result, rules, waived_by=waived_by, watch=advance
+            project,
+            plan_file.raw,
+            result,
+            rules,
+            waived_by=waived_by,
+            watch=advance,
         )
     _print_imported(view, result, as_json)
     return Exit.OK
@@ -125,7 +130,9 @@ def is_plan_file(source: str) -> bool:
 
 
 def read_plan(
-    file: str, stated: PlanFormat | None = None, home: Home | None = None
+    file: str,
+    stated: PlanFormat | None = None,
+    home: Home | None = None,
 ) -> PlanFile:
     """Read a plan file of any format; with a project, its tasks are checked for it."""
     from accordance.service.plan_files import read_plan_file
@@ -170,7 +177,9 @@ def fuses_from_options(options: tuple[str, ...]) -> dict[str, object]:
 
 
 def _print_preview(
-    preview: PlanPreviewView, result: Accepted[Plan], as_json: bool
+    preview: PlanPreviewView,
+    result: Accepted[Plan],
+    as_json: bool,
 ) -> None:
     if as_json:
         print_json(preview.to_json())
@@ -183,7 +192,9 @@ def _print_preview(
 
 
 def _print_imported(
-    view: ImportedPlanView, result: Accepted[Plan], as_json: bool
+    view: ImportedPlanView,
+    result: Accepted[Plan],
+    as_json: bool,
 ) -> None:
     if as_json:
         print_json(view.to_json())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _OVER: Final = (State.DONE, State.ABANDONED)
 
-reason_option = click.option("--reason", help="Why; it is kept.")
+reason_option = click.option("--reason", help="The reason; it is recorded.")
 
 
 @click.command()
@@ -37,7 +37,11 @@ reason_option = click.option("--reason", help="Why; it is kept.")
 @ledger_options
 @json_option
 def pause(
-    where: Where, plan: str | None, reason: str | None, by: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    reason: str | None,
+    by: str | None,
+    as_json: bool,
 ) -> int:
     """Pause a plan: nothing new begins, and running attempts come to their end."""
     from accordance.service import plan_life
@@ -98,7 +102,10 @@ def cancel(
             tasks = f"{left} of {current.nodes} tasks not done"
             must_be_confirmed(f"Cancel {current.title} ({tasks})?", yes=yes)
         view = plan_life.cancel_plan(
-            project, current.plan_id, by=asking_as(by), reason=reason
+            project,
+            current.plan_id,
+            by=asking_as(by),
+            reason=reason,
         )
     _print_state(view, as_json)
     return Exit.OK
@@ -111,7 +118,11 @@ def cancel(
 @ledger_options
 @json_option
 def archive(
-    where: Where, plan: str | None, undo: bool, by: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    undo: bool,
+    by: str | None,
+    as_json: bool,
 ) -> int:
     """Archive a plan that is finished or cancelled.
 
@@ -185,8 +196,9 @@ def delete(
 def _print_deletion(view: DeletionView) -> None:
     print_line(f"{view.plan_id}  {view.title}  {view.state}, {view.events} events")
     for folder in view.folders:
-        size = f"{counted(folder.files, 'file')}, {counted(folder.bytes, 'byte')}"
-        print_line(f"  {view.evidence}  {folder.path}: {size}")
+        files = counted(folder.files, "file")
+        size = counted(folder.bytes, "byte")
+        print_line(f"  {view.evidence}  {folder.path}: {files}, {size}")
     if view.blobs:
         print_line(f"  removed  {counted(view.blobs, 'blob')} of the ledger")
 

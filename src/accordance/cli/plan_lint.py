@@ -38,13 +38,16 @@ _UNBOUNDED = "unbounded"
 @ledger_options
 @json_option
 def lint(
-    where: Where, source: str | None, stated: PlanFormat | None, as_json: bool
+    where: Where,
+    source: str | None,
+    stated: PlanFormat | None,
+    as_json: bool,
 ) -> int:
     """Say what will go wrong with a plan, and what it costs at most, before it runs.
 
     FILE is checked with the settings of the project; PLAN is a plan of the ledger, by
-    default the newest. Exit code 1: a task can never begin, or has no executor or reviewer
-    it. Warnings alone are exit code 0.
+    default the newest. Exit code 1: a task can never begin, or has no executor or no
+    reviewer; 0: there are warnings at most.
     """
     from accordance.project.home import find_home
     from accordance.service.linting import lint_file, lint_stored
@@ -71,15 +74,16 @@ def _print(view: LintView) -> None:
         place = f"line {finding.line}: " if finding.line else ""
         subject = f"{finding.title}: " if finding.title else ""
         print_line(f"{finding.severity:<7}  {place}{subject}{finding.message}")
-    print_line(
-        f"{view.title}: {counted(view.errors, 'error')}, {counted(view.warnings, 'warning')}"
-    )
+    errors = counted(view.errors, "error")
+    warnings = counted(view.warnings, "warning")
+    print_line(f"{view.title}: {errors}, {warnings}")
     print_line(f"at most: {_cost_text(view.cost)}")
 
 
 def _cost_text(cost: CostView) -> str:
     """What a plan may use up before a person is asked."""
-    calls = f"{_limit(cost.calls)} calls for {counted(cost.tasks, 'task')}"
+    tasks = counted(cost.tasks, "task")
+    calls = f"{_limit(cost.calls)} calls for {tasks}"
     time = "unbounded time" if cost.seconds is None else duration_text(cost.seconds)
     if not cost.models:
         return f"{calls}, {time}; no model is asked"

@@ -33,9 +33,13 @@ _SHORT_ID = 12
 @ledger_options
 @json_option
 def rebase(
-    where: Where, plan: str | None, dry_run: bool, by: str | None, as_json: bool
+    where: Where,
+    plan: str | None,
+    dry_run: bool,
+    by: str | None,
+    as_json: bool,
 ) -> int:
-    """Put the changes of a plan on top of its base, where that has moved.
+    """Put the changes of a plan on top of its base, if that has moved.
 
     Every change that has landed is replayed on the new base, and the tests of every
     task run on the result. If a change does not apply or a test fails, nothing is moved

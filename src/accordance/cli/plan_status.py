@@ -37,10 +37,11 @@ def exit_of_status(status: PlanStatusView) -> int:
     dead_letters = status.states.get(State.DEAD_LETTER)
     if dead_letters and status.root is not State.DONE:
         return Exit.REJECTED
-    if status.questions and status.root not in TERMINAL:
-        is_all_for_keys = all(question.waits_for_key for question in status.questions)
-        return Exit.AUTH if is_all_for_keys else Exit.WAITING
-    return Exit.OK
+    if not status.questions or status.root in TERMINAL:
+        return Exit.OK
+    if all(question.waits_for_key for question in status.questions):
+        return Exit.AUTH
+    return Exit.WAITING
 
 
 def watch(project: Project, plan_id: str) -> PlanStatusView:
@@ -73,7 +74,12 @@ def table_of(status: PlanStatusView) -> RenderableType:
     state = f"{status.state}, root {status.root}, {done} of {active} done"
     head = Text.assemble((shown(status.title), "bold"), f"  {state}")
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        show_header=False,
+    )
     for task in status.moving:
         table.add_row(*_row(task))
 
@@ -93,13 +99,19 @@ def _name_of(question: QuestionView) -> str:
 
 def _bar(done: int, active: int) -> Text:
     filled = round(_BAR_WIDTH * done / max(active, 1))
-    return Text.assemble(("━" * filled, "green"), ("━" * (_BAR_WIDTH - filled), "dim"))
+    done_part = "━" * filled
+    open_part = "━" * (_BAR_WIDTH - filled)
+    return Text.assemble((done_part, "green"), (open_part, "dim"))
 
 
 def _counts(status: PlanStatusView) -> Text:
     """How many tasks are in each state, in the order of the states."""
-    states = [state for state in State if state in status.states]
-    counts = [f"{MARKS[state]} {status.states[state]} {state}" for state in states]
+    counts = []
+    for state in State:
+        if state in status.states:
+            mark = MARKS[state]
+            number = status.states[state]
+            counts.append(f"{mark} {number} {state}")
     return Text("  ".join(counts))
 
 

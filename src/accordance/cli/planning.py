@@ -69,7 +69,11 @@ def create(
     with ExitStack() as stack:
         watch = stack.enter_context(watching(is_quiet=as_json))
         writing = PlanWriting(
-            goal=goal, executor=executor, model=model, rounds=rounds, watch=watch
+            goal=goal,
+            executor=executor,
+            model=model,
+            rounds=rounds,
+            watch=watch,
         )
         stopped = stack.enter_context(stoppable(writing.stop))
         if dry_run:

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from accordance.service.views.runs import PromptView, RunView
 
 _attempt_option: Final = click.option(
-    "--attempt", type=click.IntRange(1), help="The attempt.  [default: the last]"
+    "--attempt",
+    type=click.IntRange(1),
+    help="The attempt.  [default: the last]",
 )
 _call_option: Final = click.option(
     "--call",
     type=click.IntRange(1),
-    help="The messages of this call of the model, each by itself.",
+    help="The messages of this call of the model, one by one.",
 )
 
 
@@ -58,7 +60,13 @@ def prompt(
     from accordance.service.prompts import task_prompt
 
     with opened(where) as project:
-        view = task_prompt(project, task, attempt=attempt, kind=kind, call=call)
+        view = task_prompt(
+            project,
+            task,
+            attempt=attempt,
+            kind=kind,
+            call=call,
+        )
     return _print(view, call, as_json)
 
 
@@ -85,7 +93,13 @@ def plan_prompt(
     from accordance.service import prompts
 
     with opened(where) as project:
-        view = prompts.plan_prompt(project, plan, attempt=attempt, kind=kind, call=call)
+        view = prompts.plan_prompt(
+            project,
+            plan,
+            attempt=attempt,
+            kind=kind,
+            call=call,
+        )
     return _print(view, call, as_json)
 
 
@@ -102,7 +116,7 @@ def _print(view: PromptView, call: int | None, as_json: bool) -> int:
 
 def run_line(run: RunView) -> str:
     """A run in a single line: its executor, its result, its cost and its duration."""
-    names = [name for name in (run.executor, run.model) if name]
+    names = list(filter(None, (run.executor, run.model)))
     executor = " ".join(names) or "no executor"
     head = f"{run.kind} {run.attempt}  {executor}"
 

@@ -62,7 +62,9 @@ def _reason_lines(question: AskedView) -> Iterator[str]:
 
 def _document_text(doc: Mapping[str, Any]) -> str:
     kinds = ", ".join(doc["accepted_types"]) or "any type"
-    what = f"{doc['name']} ({kinds}): {doc['description']}"
+    name = doc["name"]
+    description = doc["description"]
+    what = f"{name} ({kinds}): {description}"
     return f"{what}; put it in {doc['suggested_path']}"
 
 

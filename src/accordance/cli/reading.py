@@ -58,7 +58,8 @@ def read_bounded(file: str, limit: int = LIMITS.max_bytes) -> bytes:
         raise Failure(text, Exit.USAGE) from None
     except OSError as error:
         name = "standard input" if file == "-" else file
-        text = f"{name}: cannot be read: {error.strerror or error}"
+        problem = error.strerror or error
+        text = f"{name}: cannot be read: {problem}"
         raise Failure(text, Exit.USAGE) from None
     except ValueError as error:
         raise Failure(f"{file!r}: is not a file name: {error}", Exit.USAGE) from None

@@ -31,7 +31,10 @@ from accordance.cli.reading import must_be_a_name
     "--json", "as_json", is_flag=True, help="Print the whole judgement: --format json."
 )
 def command(
-    bundle: str, formats: tuple[Output, ...], task_file: str, as_json: bool
+    bundle: str,
+    formats: tuple[Output, ...],
+    task_file: str,
+    as_json: bool,
 ) -> int:
     """Show a judgement again, in any format, from the BUNDLE that it has left.
 

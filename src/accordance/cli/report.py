@@ -32,7 +32,11 @@ def as_json(results: Iterable[Checked]) -> bool:
     accepted = sum(1 for row in rows if row["accepted"])
     rejected = len(rows) - accepted
 
-    document = {"accepted": accepted, "rejected": rejected, "results": rows}
+    document = {
+        "accepted": accepted,
+        "rejected": rejected,
+        "results": rows,
+    }
     click.echo(printable_lines(json.dumps(document, indent=2, ensure_ascii=False)))
     return rejected == 0
 

@@ -38,7 +38,10 @@ from accordance.service.research.agents import (
 @language_option
 @json_option
 def agents(
-    name: str | None, agents_file: str | None, language: Language | None, as_json: bool
+    name: str | None,
+    agents_file: str | None,
+    language: Language | None,
+    as_json: bool,
 ) -> None:
     """List the agents, or show the agent called NAME."""
     listed = list_agents(agents_of(agents_file), name)
@@ -110,7 +113,10 @@ def lint(file: str | None, as_json: bool) -> int:
 @language_option
 @json_option
 def route(
-    request_file: str, agents_file: str | None, language: Language | None, as_json: bool
+    request_file: str,
+    agents_file: str | None,
+    language: Language | None,
+    as_json: bool,
 ) -> int:
     """Propose agents for a request, the best first, with reasons.
 
@@ -132,7 +138,8 @@ def route(
 def _proposal_line(proposal: Proposal, language: Language) -> str:
     words = WORDS[language]
     agent = proposal.agent
-    name = f"{agent.id} ({agent.title[_title_language(language)]})"
+    title = agent.title[_title_language(language)]
+    name = f"{agent.id} ({title})"
 
     reasons = [
         words.because[reason.kind].format(detail=reason.detail)
@@ -141,7 +148,8 @@ def _proposal_line(proposal: Proposal, language: Language) -> str:
     when = words.ready
     if proposal.waits_for:
         when = f"{words.waits_for}: {', '.join(proposal.waits_for)}"
-    return f"{proposal.score:>3}  {name}: {', '.join(reasons)}; {when}"
+    because = ", ".join(reasons)
+    return f"{proposal.score:>3}  {name}: {because}; {when}"
 
 
 @click.command()

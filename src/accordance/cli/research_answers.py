@@ -118,7 +118,7 @@ def exit_code(checked: CheckedAnswers) -> Exit:
 @click.argument("file", metavar="ANSWER|-", type=click.Path(allow_dash=True))
 @click.option("--by", required=True, metavar="NAME", help="Who acknowledges it.")
 @click.option(
-    "--reason", required=True, metavar="TEXT", help="Why it is wanted all the same."
+    "--reason", required=True, metavar="TEXT", help="Why it is wanted nevertheless."
 )
 @click.option("--at", "moment", metavar="TIME", help="When.  [default: now]")
 @json_option

@@ -109,7 +109,7 @@ def golden(
     form: str,
     as_json: bool,
 ) -> int:
-    """Hold answers against a golden set: from files, the ledger or a program.
+    """Check answers against a golden set: from files, the ledger or a program.
 
     Exit code 1 unless every case passes.
     """
@@ -132,7 +132,9 @@ def golden(
 
 
 def _cases(
-    file: str | None, case_ids: tuple[str, ...], registry: AgentRegistry
+    file: str | None,
+    case_ids: tuple[str, ...],
+    registry: AgentRegistry,
 ) -> GoldenSet:
     text = None if file is None else text_of(file)
     try:
@@ -142,7 +144,9 @@ def _cases(
 
 
 def _judge_kept(
-    where: Where, cases: GoldenSet, registry: AgentRegistry
+    where: Where,
+    cases: GoldenSet,
+    registry: AgentRegistry,
 ) -> GoldenReport:
     from accordance.service.research.ledger_runs import judge_kept_answers
 
@@ -165,7 +169,9 @@ def _from_folder(folder: str) -> AnswerSource:
 
 
 def _from_program(
-    command: str, timeout: float, registry: AgentRegistry
+    command: str,
+    timeout: float,
+    registry: AgentRegistry,
 ) -> AnswerSource:
     try:
         words = shlex.split(command)

@@ -80,7 +80,10 @@ def record(
 
 
 def _print_runs(
-    files: Sequence[str], runs: Sequence[StoredRun], *, as_json: bool
+    files: Sequence[str],
+    runs: Sequence[StoredRun],
+    *,
+    as_json: bool,
 ) -> None:
     rows = []
     for file, run in zip(files, runs, strict=True):

@@ -138,7 +138,11 @@ def _refreshed(live: Live, pace: _PaceWatch) -> Iterator[None]:
         while not is_over.wait(_REFRESH_SECONDS):
             show()
 
-    thread = threading.Thread(target=refresh, name="table", daemon=True)
+    thread = threading.Thread(
+        target=refresh,
+        name="table",
+        daemon=True,
+    )
     thread.start()
     try:
         yield
@@ -157,9 +161,11 @@ def _attempt_line(ledger: Ledger, attempt: AttemptView) -> Text:
     mark, style = _mark(answer.outcome)
     outcome = answer.outcome or answer.status
     reason = printable(answer.reason_code or answer.why or "")
+    verdict = f"{mark} {outcome:<9}"
+    subject = f" {title}, {attempt.kind} {attempt.attempt}  "
     line = Text.assemble(
-        (f"{mark} {outcome:<9}", style),
-        f" {title}, {attempt.kind} {attempt.attempt}  ",
+        (verdict, style),
+        subject,
         (f"{reason}  ", "dim"),
         answer.state or "",
     )
@@ -226,10 +232,12 @@ def _print_rows(console: Console, rows: Sequence[tuple[Text, ...]]) -> None:
 def _verdict_row(verdict: VerdictView) -> tuple[Text, ...]:
     mark, style = _mark(verdict.outcome)
     kind = "review" if "REVIEW" in verdict.by else "attempt"
+    subject = f"{verdict.title}, {kind} {verdict.attempt}"
+    reason = with_code(verdict.reason_code, verdict.why)
     return (
         Text(f"{mark} {verdict.outcome}", style),
-        Text(printable(f"{verdict.title}, {kind} {verdict.attempt}")),
-        Text(printable(with_code(verdict.reason_code, verdict.why))),
+        Text(printable(subject)),
+        Text(printable(reason)),
     )
 
 

@@ -7,15 +7,8 @@ import json
 import click
 
 from accordance.api import registry
+from accordance.cli.completing import complete_contract
 from accordance.contracts.schemas import DIALECTS, export_schema
-
-
-def complete_contract(
-    _ctx: click.Context, _param: click.Parameter, incomplete: str
-) -> list[str]:
-    """The names of contracts, for the completion of a shell."""
-    names = [name for contract in registry for name in contract.names]
-    return sorted(name for name in names if name.startswith(incomplete))
 
 
 @click.command(name="schema")
@@ -45,7 +38,7 @@ def command(name: str, dialect: str, as_json: bool) -> None:
     _print(export.schema)
     if dropped:
         click.echo(
-            f"dropped for {dialect} ({len(dropped)}), so check the answer all the same:",
+            f"dropped for {dialect} ({len(dropped)}), so check the answer as well:",
             err=True,
         )
     for loss in dropped:

@@ -94,4 +94,4 @@ def command(
 
 def _tell(line: str) -> None:
     print_line(line)
-    sys.stdout.flush()  # whoever waits for the address reads from a pipe
+    sys.stdout.flush()  # a program that waits for the address reads from a pipe

@@ -44,7 +44,11 @@ def command() -> None:
 for module, names in {
     "prompts": {"prompt": "prompt"},
     "task_messages": {"submit": "submit", "review": "review"},
-    "task_files": {"diff": "diff", "log": "log", "open": "open_"},
+    "task_files": {
+        "diff": "diff",
+        "log": "log",
+        "open": "open_",
+    },
 }.items():
     command.defer(f"accordance.cli.{module}", names)
 
@@ -70,7 +74,8 @@ def list_tasks(where: Where, plan: str | None, query: ListQuery, as_json: bool) 
         return Exit.OK
     for task in page.items:
         note = task.lease.holder if task.lease else task.last_error or ""
-        print_line(f"{task.task_id}  {task.state:<14}  {task.title}  {note}".rstrip())
+        row = f"{task.task_id}  {task.state:<14}  {task.title}  {note}"
+        print_line(row.rstrip())
     if not page.items:
         print_line("no tasks")
     tell_of_more(page)
@@ -181,8 +186,8 @@ def _print_nothing(nothing: NothingView, as_json: bool) -> int:
 
 @command.command()
 @click.argument("task", shell_complete=complete_task)
-@click.option("--events", is_flag=True, help="Every event as well.")
-@click.option("--hashes", is_flag=True, help="The hashes of products as well.")
+@click.option("--events", is_flag=True, help="Also every event.")
+@click.option("--hashes", is_flag=True, help="Also the hashes of products.")
 @ledger_options
 @json_option
 def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> int:
@@ -206,11 +211,15 @@ def show(task: str, events: bool, hashes: bool, where: Where, as_json: bool) -> 
 @ledger_options
 @json_option
 def retry(
-    task: str | None, many: Many, by: str | None, where: Where, as_json: bool
+    task: str | None,
+    many: Many,
+    by: str | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Retry a failed or blocked task; its attempts are counted from 1 again.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, tasks
     from accordance.service.project import asking_as
@@ -222,7 +231,10 @@ def retry(
             return act_on(
                 preview,
                 lambda: bulk.retry_all(
-                    project, preview, by=decider, reason=many.reason
+                    project,
+                    preview,
+                    by=decider,
+                    reason=many.reason,
                 ),
                 verb="retry",
                 many=many,
@@ -311,7 +323,7 @@ def cancel(
 ) -> int:
     """Cancel a task and what belongs only to it. Cancelling the root cancels the plan.
 
-    With --filter, all that fit, after a preview; what changed meanwhile is left out.
+    With --filter: every match, after a preview; what has changed meanwhile is skipped.
     """
     from accordance.service import bulk, tasks
     from accordance.service.project import asking_as

@@ -31,11 +31,17 @@ if TYPE_CHECKING:
 
 _FOLLOW_SECONDS: Final = 0.5
 _READ_AT_ONCE: Final = 1 << 16
-_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
+_COLOURS: Final = {
+    "+": "green",
+    "-": "red",
+    "@": "cyan",
+}
 _HEADS: Final = ("diff ", "index ", "--- ", "+++ ", "new file ", "deleted file ")
 
 _attempt_option = click.option(
-    "--attempt", type=click.IntRange(1), help="The attempt.  [default: the last]"
+    "--attempt",
+    type=click.IntRange(1),
+    help="The attempt.  [default: the last]",
 )
 
 
@@ -53,7 +59,11 @@ _attempt_option = click.option(
 @ledger_options
 @json_option
 def diff(
-    task: str, attempt: int | None, since_start: bool, where: Where, as_json: bool
+    task: str,
+    attempt: int | None,
+    since_start: bool,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Show what an attempt changed, from its evidence.
 
@@ -108,7 +118,7 @@ def _coloured(line: str) -> str:
 )
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
 @click.option(
-    "-f", "--follow", is_flag=True, help="Go on while the attempt is worked on."
+    "-f", "--follow", is_flag=True, help="Follow the log while the attempt runs."
 )
 @ledger_options
 @json_option
@@ -122,7 +132,7 @@ def log(
     as_json: bool,
 ) -> int:
     """Show what the executor of an attempt, or a test, printed."""
-    from accordance.service.attempt_files import attempt_log
+    from accordance.service.attempt_logs import attempt_log
 
     if follow and (test or as_json):
         raise click.UsageError(
@@ -155,7 +165,7 @@ def _print_text(text: str) -> None:
 
 def _followed(project: Project, task: str, attempt: int | None) -> Iterator[str]:
     """The log of an attempt as it grows, until it is over."""
-    from accordance.service.attempt_files import is_running, log_files
+    from accordance.service.attempt_logs import is_running, log_files
 
     places: dict[Path, int] = {}
     while True:
@@ -193,7 +203,11 @@ def _grown(file: Path, place: int) -> _Grown:
 @ledger_options
 @json_option
 def open_(
-    task: str, attempt: int | None, only_print: bool, where: Where, as_json: bool
+    task: str,
+    attempt: int | None,
+    only_print: bool,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Open the evidence of an attempt, or its product.
 
@@ -232,7 +246,7 @@ def _open_with(opener: list[str], path: str) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Failure(
-            f"{command}: {reason}; {path} is what to open", Exit.USAGE
+            f"{command}: {reason}; open {path} yourself", Exit.USAGE
         ) from None
     if done.returncode:
         raise Failure(f"{command} ended with {done.returncode}", Exit.USAGE)

@@ -37,7 +37,11 @@ if TYPE_CHECKING:
 @ledger_options
 @json_option
 def submit(
-    file: str | None, task: str | None, attempt: int | None, where: Where, as_json: bool
+    file: str | None,
+    task: str | None,
+    attempt: int | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Hand in an executor's message for a task (xiaobo_action_v1, or what its route names).
 
@@ -108,19 +112,25 @@ def review(
     with opened(where) as project, _rescued(project.home, file, raw):
         task_id = task_id_of(project, task) if task else None
         answer = tasks.review(
-            project, raw, task_id=task_id, artifact=artifact, reviewer=worker
+            project,
+            raw,
+            task_id=task_id,
+            artifact=artifact,
+            reviewer=worker,
         )
     return _print_receipt(answer, as_json)
 
 
 def _rescued(
-    home: Home, file: str | None, raw: bytes | None
+    home: Home,
+    file: str | None,
+    raw: bytes | None,
 ) -> contextlib.AbstractContextManager[None]:
     """Keep a message that came through a pipe if the ledger cannot store it.
 
     It cannot be read a second time; a file can.
     """
-    from accordance.service.tasks import rescued
+    from accordance.service.unsent_messages import rescued
 
     is_from_pipe = file == "-"
     if is_from_pipe and raw is not None:

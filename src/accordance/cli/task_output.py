@@ -69,7 +69,10 @@ def _criteria(task: TaskBriefView) -> list[Any]:
 
 
 def _in_one_line(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False)
     return " ".join(text.split())
 
 
@@ -94,12 +97,15 @@ def _change_lines(assignment: AssignmentView) -> Iterator[str]:
 def _context_lines(context: Mapping[str, Any]) -> Iterator[str]:
     """What the task depends on, its inputs, and what has to be corrected."""
     for dependency in context["dependencies"]:
+        title = dependency["title"]
         artifact = dependency["artifact"]
         path = artifact["path"] if artifact else "no artifact"
-        yield labelled("after", f"{dependency['title']}: {path}")
+        yield labelled("after", f"{title}: {path}")
 
     for task_input in context["inputs"]:
-        yield labelled("input", f"{task_input['name']}: {task_input['reference']}")
+        name = task_input["name"]
+        reference = task_input["reference"]
+        yield labelled("input", f"{name}: {reference}")
 
     product = context.get("product")
     if product:

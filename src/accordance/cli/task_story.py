@@ -97,9 +97,11 @@ def _attempt_head(attempt: AttemptStoryView) -> str:
     facts = [_time(attempt.began_at)]
     if attempt.seconds is not None:
         facts.append(duration_text(attempt.seconds))
-    if attempt.spent is not None and attempt.spent.calls:
-        facts.append(spent_text(attempt.spent))
-    return f"{head}  {', '.join(facts)}"
+    spent = attempt.spent
+    if spent is not None and spent.calls:
+        facts.append(spent_text(spent))
+    when_and_cost = ", ".join(facts)
+    return f"{head}  {when_and_cost}"
 
 
 def _attempt_lines(attempt: AttemptStoryView) -> Iterator[str]:
@@ -162,8 +164,11 @@ def _print_review(review: ReviewView) -> None:
 
 
 def _print_question(question: QuestionView) -> None:
-    mark = question.question_id if question.number is None else f"#{question.number}"
-    print_line(f"Question {mark}  {_time(question.asked_at)}")
+    mark = question.question_id
+    if question.number is not None:
+        mark = f"#{question.number}"
+    asked_at = _time(question.asked_at)
+    print_line(f"Question {mark}  {asked_at}")
     print_line(f"  {question.text}")
     if question.is_open:
         print_line(f"  answer with  accordance inbox answer {question.name}")
@@ -184,16 +189,16 @@ def _product_lines(task: TaskDetailView, *, hashes: bool) -> Iterator[str]:
 def _event_lines(task: TaskDetailView) -> Iterator[str]:
     """The events as they are in the chain, with their details."""
     for event in task.events:
-        line = f"{_time(event.at)}  {event.event}"
+        parts = [_time(event.at), event.event]
         details = dict(event.model_extra or {})
         if "from" in details:
             before = details.pop("from")
             after = details.pop("to")
-            line += f"  {before} -> {after}"
+            parts.append(f"{before} -> {after}")
         for name, value in details.items():
             if value not in _NO_VALUE:
-                line += f"  {name}={_short(value)}"
-        yield line
+                parts.append(f"{name}={_short(value)}")
+        yield "  ".join(parts)
 
 
 def _short(value: object) -> str:

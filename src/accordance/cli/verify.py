@@ -43,7 +43,11 @@ _LARGEST_ANCHOR = 1 << 26
 @ledger_options
 @json_option
 def command(
-    what: str | None, key: Path | None, anchor: Path | None, where: Where, as_json: bool
+    what: str | None,
+    key: Path | None,
+    anchor: Path | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     """Recompute every decision from the records. Exit code 1: it does not hold.
 
@@ -103,7 +107,11 @@ def _verify_bundle(folder: Path, key: Path | None, as_json: bool) -> int:
 
 
 def _verify_plans(
-    plan: str | None, anchor: Path | None, key: Path | None, where: Where, as_json: bool
+    plan: str | None,
+    anchor: Path | None,
+    key: Path | None,
+    where: Where,
+    as_json: bool,
 ) -> int:
     from accordance.service.verification import verify
 

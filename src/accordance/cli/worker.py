@@ -114,7 +114,7 @@ def command(
 
 @contextlib.contextmanager
 def _needs_a_shared_ledger() -> Iterator[None]:
-    """Say what to use in place of a worker where only one process may run."""
+    """Say what to use in place of a worker where a single process may run."""
     from accordance.service.runs import NotShared
 
     try:

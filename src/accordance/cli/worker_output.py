@@ -69,7 +69,6 @@ def print_worker(worker: WorkerDetailView) -> None:
     for executor, reason in worker.lacking.items():
         print_line(f"cannot start {executor}: {reason}")
     for attempt in worker.attempts:
-        print_line(
-            f"  {attempt.task_id}  {attempt.kind} {attempt.attempt}  {attempt.queue}"
-            f"  for {duration_text(attempt.seconds)}"
-        )
+        subject = f"{attempt.task_id}  {attempt.kind} {attempt.attempt}"
+        time = duration_text(attempt.seconds)
+        print_line(f"  {subject}  {attempt.queue}  for {time}")

@@ -221,7 +221,7 @@ class AsyncClient:
         return await self._get(GraphView, f"/v1/plans/{segment(plan)}/graph")
 
     async def plan_verdicts(self, plan: str) -> VerdictListView:
-        """Every verdict in a plan, the last one last."""
+        """Every verdict in a plan, the newest last."""
         return await self._get(VerdictListView, f"/v1/plans/{segment(plan)}/verdicts")
 
     async def plan_document(self, plan: str) -> tuple[bytes, str]:
@@ -303,7 +303,7 @@ class AsyncClient:
         note: str | None = None,
         dry_run: bool = False,
     ) -> AmendmentView:
-        """Amend a plan; with the ETag of its document only if nobody else did."""
+        """Amend a plan; with the ETag of its document only if it has not changed since."""
         params = {"note": note, "dry_run": dry_run}
         headers = {"If_Match": etag} if etag is not None else {}
         path = f"/v1/plans/{segment(plan)}/amend"
@@ -393,7 +393,7 @@ class AsyncClient:
         attempt: int | None = None,
         any_holder: bool | None = None,
     ) -> AnswerView:
-        """Hand in the message for a task; without one, the change in its clone."""
+        """Hand in the message for a task; without a message, the change in its clone."""
         params = {"attempt": attempt, "any_holder": any_holder}
         content = b"" if message is None else message_bytes(message)
         path = f"/v1/tasks/{segment(task)}/submit"

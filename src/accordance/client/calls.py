@@ -26,10 +26,9 @@ class ServerProblem(AccordanceError):
     code = "server-problem"
 
     def __init__(self, status: int, content: Mapping[str, Any]) -> None:
-        super().__init__(
-            str(content.get("detail", f"the server answered with {status}")),
-            way_out=str(content.get("way_out") or ""),
-        )
+        detail = content.get("detail", f"the server answered with {status}")
+        way_out = content.get("way_out") or ""
+        super().__init__(str(detail), way_out=str(way_out))
         self.status = status
         self.content = dict(content)
         self.code = str(content.get("code", type(self).code))
@@ -58,9 +57,7 @@ class Call:
         headers = dict(self.headers)
         if self.method != "GET":
             headers.setdefault("Idempotency-Key", secrets.token_hex(16))
-        wanted = {
-            name: value for name, value in self.params.items() if value is not None
-        }
+        wanted = without_nulls(**self.params)
         arguments: dict[str, Any] = {
             "method": self.method,
             "url": self.path,

@@ -7,6 +7,8 @@
 Answers are the views of the service. What the server does not carry out raises
 ServerProblem. Acts carry an Idempotency-Key and are sent again when the connection
 breaks or the server is busy: they are carried out once.
+
+The module is long because the client has a method for each route of the API.
 """
 
 from __future__ import annotations
@@ -228,7 +230,7 @@ class Client:
         return self._get(GraphView, f"/v1/plans/{segment(plan)}/graph")
 
     def plan_verdicts(self, plan: str) -> VerdictListView:
-        """Every verdict in a plan, the last one last."""
+        """Every verdict in a plan, the newest last."""
         return self._get(VerdictListView, f"/v1/plans/{segment(plan)}/verdicts")
 
     def plan_document(self, plan: str) -> tuple[bytes, str]:
@@ -300,7 +302,7 @@ class Client:
         note: str | None = None,
         dry_run: bool = False,
     ) -> AmendmentView:
-        """Amend a plan; with the ETag of its document only if nobody else did."""
+        """Amend a plan; with the ETag of its document only if it has not changed since."""
         params = {"note": note, "dry_run": dry_run}
         headers = {"If_Match": etag} if etag is not None else {}
         path = f"/v1/plans/{segment(plan)}/amend"
@@ -390,7 +392,7 @@ class Client:
         attempt: int | None = None,
         any_holder: bool | None = None,
     ) -> AnswerView:
-        """Hand in the message for a task; without one, the change in its clone."""
+        """Hand in the message for a task; without a message, the change in its clone."""
         params = {"attempt": attempt, "any_holder": any_holder}
         content = b"" if message is None else message_bytes(message)
         path = f"/v1/tasks/{segment(task)}/submit"

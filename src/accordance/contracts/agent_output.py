@@ -40,12 +40,20 @@ def validate_agent_output(output: JsonObject | str | bytes) -> ValidationResult:
         result = _checker.check_value(output, ANSWER, _SEED)
     warnings = [notice.message for notice in result.warnings]
     if isinstance(result, Accepted):
-        return ValidationResult(is_valid=True, errors=[], warnings=warnings)
+        return ValidationResult(
+            is_valid=True,
+            errors=[],
+            warnings=warnings,
+        )
     errors = [_in_words(violation) for violation in result.violations]
     unlisted = result.total - len(errors)
     if unlisted:
         errors.append(f"and {unlisted} more")
-    return ValidationResult(is_valid=False, errors=errors, warnings=warnings)
+    return ValidationResult(
+        is_valid=False,
+        errors=errors,
+        warnings=warnings,
+    )
 
 
 def _in_words(violation: Violation) -> str:

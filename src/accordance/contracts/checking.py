@@ -148,7 +148,9 @@ class Checker:
             )
 
     def _prepare(
-        self, contract: ContractLike | None, context: Context
+        self,
+        contract: ContractLike | None,
+        context: Context,
     ) -> PreparedContract | None:
         """The contract that was asked for, in the profile of the context.
 
@@ -273,7 +275,9 @@ def _add_warnings(result: Accepted[Any] | Rejected, older: Accepted[Any]) -> Non
 
 
 def _upgrade_failed(
-    upgrade: Upgrade, prepared: PreparedContract, actual: str
+    upgrade: Upgrade,
+    prepared: PreparedContract,
+    actual: str,
 ) -> Rejected:
     """The report on a sound message that the contract's own upgrade cannot handle."""
     before = upgrade.source.version

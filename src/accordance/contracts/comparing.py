@@ -39,7 +39,11 @@ class ContractChange:
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
-        return {"path": self.path, "change": self.change, "breaking": self.breaking}
+        return {
+            "path": self.path,
+            "change": self.change,
+            "breaking": self.breaking,
+        }
 
 
 def fields_of(contract: Contract[Any]) -> tuple[FieldInfo, ...]:
@@ -49,7 +53,10 @@ def fields_of(contract: Contract[Any]) -> tuple[FieldInfo, ...]:
 
 
 def _fields(
-    root: JsonObject, node: JsonObject, path: str, above: tuple[str, ...]
+    root: JsonObject,
+    node: JsonObject,
+    path: str,
+    above: tuple[str, ...],
 ) -> Iterator[FieldInfo]:
     properties = node.get("properties")
     name = str(node.get("title", ""))
@@ -142,7 +149,10 @@ def _widens(before: JsonObject, after: JsonObject) -> bool:
 
 
 def _is_tighter(
-    before: object, after: object, *, is_tighter: Callable[[float, float], bool]
+    before: object,
+    after: object,
+    *,
+    is_tighter: Callable[[float, float], bool],
 ) -> bool:
     """Whether a bound is new, or excludes more than it did."""
     if before is None or after is None:

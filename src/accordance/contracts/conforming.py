@@ -115,7 +115,9 @@ def _notices_in(changes: Sequence[Repair | Notice]) -> list[Notice]:
 
 
 def _subject(
-    message: JsonObject, prepared: PreparedContract, text: bytes | str | None = None
+    message: JsonObject,
+    prepared: PreparedContract,
+    text: bytes | str | None = None,
 ) -> object:
     """What pydantic validates of a message: the message itself, or its text."""
     if not prepared.takes_text:
@@ -168,7 +170,9 @@ def _faults(error: ValidationError) -> list[ErrorDetails]:
 
 
 def _are_sound(
-    faults: list[ErrorDetails], message: JsonObject, free: tuple[Path, ...]
+    faults: list[ErrorDetails],
+    message: JsonObject,
+    free: tuple[Path, ...],
 ) -> bool:
     """Whether a message that pydantic refused is finite and not too deep.
 
@@ -235,7 +239,9 @@ def _rewritten(
 
 
 def _is_settled(
-    message: JsonObject, prepared: PreparedContract, context: Context
+    message: JsonObject,
+    prepared: PreparedContract,
+    context: Context,
 ) -> bool:
     """The quick test, for a message that may be wrong in any field.
 
@@ -312,7 +318,9 @@ def _note_unknown_keys(
 
 
 def _is_unknown(
-    place: Place, value: BaseModel | None, prepared: PreparedContract
+    place: Place,
+    value: BaseModel | None,
+    prepared: PreparedContract,
 ) -> bool:
     """Whether the type that was chosen in the end does not know a refused key."""
     if prepared.is_transparent:

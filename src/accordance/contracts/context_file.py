@@ -44,7 +44,9 @@ class ContextFile(Closed):
 
 
 _CONTEXT: Final = Contract(
-    version="accordance.context.v1", name="context", model=ContextFile
+    version="accordance.context.v1",
+    name="context",
+    model=ContextFile,
 )
 _checker: Final = Checker(Registry((_CONTEXT, TASK)))
 

@@ -70,7 +70,9 @@ class Respell:
     otherwise: Callable[[str], str | None] = lambda _: None
 
     def __call__(
-        self, message: JsonObject, _: Context
+        self,
+        message: JsonObject,
+        _: Context,
     ) -> tuple[JsonObject, list[Repair]]:
         """Respell the field, which is at the top of the message."""
         written = message.get(self.key)

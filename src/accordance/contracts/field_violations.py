@@ -91,7 +91,9 @@ _SHOULD: Final = re.compile(
 
 
 def field_violation(
-    contract: Contract[Any], details: ErrorDetails, place: Place
+    contract: Contract[Any],
+    details: ErrorDetails,
+    place: Place,
 ) -> Violation:
     """The violation that an error of pydantic stands for."""
     kind = details["type"]

@@ -47,7 +47,11 @@ class Open(BaseModel):
     """A message, or a part, that may have further keys: they are kept and mentioned."""
 
     model_config = ConfigDict(
-        strict=True, frozen=True, extra="allow", allow_inf_nan=False, defer_build=True
+        strict=True,
+        frozen=True,
+        extra="allow",
+        allow_inf_nan=False,
+        defer_build=True,
     )
 
 
@@ -79,7 +83,11 @@ class Closed(BaseModel):
     """A message, or a part, whose schema is closed: a further key is a violation."""
 
     model_config = ConfigDict(
-        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        defer_build=True,
     )
 
 
@@ -87,7 +95,9 @@ class _NotNull:
     """Marks a field that may be absent but not null."""
 
     def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
+        self,
+        source: object,
+        handler: GetCoreSchemaHandler,
     ) -> CoreSchema:
         schema = handler(source)
         return schema["schema"] if schema["type"] == "nullable" else schema

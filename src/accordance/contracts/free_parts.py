@@ -54,7 +54,10 @@ def _models_in(annotation: object, seen: set[type[BaseModel]]) -> set[type[BaseM
 
 
 def _free_below(
-    root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]
+    root: JsonObject,
+    node: JsonObject,
+    path: Path,
+    above: tuple[str, ...],
 ) -> Iterator[Path]:
     properties = mapping(node.get("properties"))
     name = str(node.get("title", ""))
@@ -73,7 +76,10 @@ def _free_below(
 
 
 def _has_free_items(
-    root: JsonObject, node: JsonObject, path: Path, above: tuple[str, ...]
+    root: JsonObject,
+    node: JsonObject,
+    path: Path,
+    above: tuple[str, ...],
 ) -> bool:
     items = node.get("items")
     if not isinstance(items, dict):

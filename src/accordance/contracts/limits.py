@@ -1,4 +1,4 @@
-"""The limits on bad input, in one place so that reader, guard and report agree."""
+"""The limits on bad input, in a single place so that reader, guard and report agree."""
 
 from __future__ import annotations
 

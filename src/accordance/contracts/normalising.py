@@ -159,7 +159,10 @@ def _agree(outer: JsonObject, inner: JsonObject) -> bool:
 
 
 def _normal_object(
-    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+    value: JsonObject,
+    shape: Shape,
+    path: Path,
+    repairs: list[Repair],
 ) -> JsonObject:
     """An object after all rewrites of its table; itself if there are none."""
     renamed = _rename(value, shape, path, repairs)
@@ -185,7 +188,10 @@ def _normal_object(
 
 
 def _respelt(
-    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+    value: JsonObject,
+    shape: Shape,
+    path: Path,
+    repairs: list[Repair],
 ) -> JsonObject:
     """The words of an object that are respelt, by their keys."""
     changed: JsonObject = {}
@@ -208,7 +214,10 @@ def _respelt(
 
 
 def _normal_items(
-    items: list[object], shape: Shape, path: Path, repairs: list[Repair]
+    items: list[object],
+    shape: Shape,
+    path: Path,
+    repairs: list[Repair],
 ) -> list[object]:
     """A list after all rewrites of its items; itself if there are none."""
     repairs_before = len(repairs)
@@ -238,7 +247,10 @@ def _is_canonical(value: JsonObject, shape: Shape) -> bool:
 
 
 def _rename(
-    value: JsonObject, shape: Shape, path: Path, repairs: list[Repair]
+    value: JsonObject,
+    shape: Shape,
+    path: Path,
+    repairs: list[Repair],
 ) -> JsonObject:
     """Give keys their canonical names, keeping the order of the message."""
     if shape.aliases.isdisjoint(value):

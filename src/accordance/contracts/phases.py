@@ -25,7 +25,11 @@ _ENHANCED: Final = frozenset((0, 1, 2, 4))
 
 DEMANDS: Final[Mapping[str, Mapping[str, frozenset[int]]]] = MappingProxyType(
     {
-        "contract": {"Full": _FULL, "Enhanced": _ENHANCED, "Light": frozenset((1, 4))},
+        "contract": {
+            "Full": _FULL,
+            "Enhanced": _ENHANCED,
+            "Light": frozenset((1, 4)),
+        },
         "harness": {
             "Full": _FULL,
             "Enhanced": _ENHANCED,
@@ -54,7 +58,9 @@ class PhaseReport:
 
 
 def phase_completion(
-    level: str, executed: Sequence[object], table: str = "contract"
+    level: str,
+    executed: Sequence[object],
+    table: str = "contract",
 ) -> PhaseReport:
     """Compare the executed phases with those a level demands.
 

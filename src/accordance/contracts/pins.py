@@ -104,7 +104,11 @@ def refusals(forbidden: Iterable[str]) -> tuple[str, ...]:
 
 
 _BELOW: Final[Mapping[Reach, str]] = MappingProxyType(
-    {Reach.ITSELF: "", Reach.CONTENT: "/.+", Reach.BOTH: "(?:/.+)?"}
+    {
+        Reach.ITSELF: "",
+        Reach.CONTENT: "/.+",
+        Reach.BOTH: "(?:/.+)?",
+    }
 )
 
 

@@ -24,7 +24,11 @@ from accordance.contracts.schema_words import describe
 
 _KEY: Final = "[key]"
 _LISTS: Final = ("list[", "set[", "frozenset[", "tuple[")
-_TYPES: Final = {"array": (list,), "object": (dict,), "string": (str,)}
+_TYPES: Final = {
+    "array": (list,),
+    "object": (dict,),
+    "string": (str,),
+}
 
 
 class Place(NamedTuple):

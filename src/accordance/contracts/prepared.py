@@ -61,7 +61,10 @@ def prepare(contract: Contract[Any]) -> PreparedContract:
 
 
 def _validator(
-    model: type[BaseModel], *, takes_text: bool, transparent: bool
+    model: type[BaseModel],
+    *,
+    takes_text: bool,
+    transparent: bool,
 ) -> Callable[..., Any]:
     """The call that validates.
 
@@ -74,7 +77,10 @@ def _validator(
         return validate
 
     def validate_twice(
-        subject: Any, *, strict: bool, extra: ExtraValues | None = None
+        subject: Any,
+        *,
+        strict: bool,
+        extra: ExtraValues | None = None,
     ) -> Any:
         if extra is not None:
             validate(subject, strict=strict, extra=extra)

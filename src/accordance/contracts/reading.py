@@ -43,7 +43,10 @@ def parse_object(raw: bytes | str, limits: Limits = LIMITS) -> JsonObject:
     repeats: Literal["all", "keys"] = "all" if len(data) > _LARGE else "keys"
     try:
         value = jiter.from_json(
-            data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode=repeats
+            data,
+            catch_duplicate_keys=True,
+            allow_inf_nan=False,
+            cache_mode=repeats,
         )
     except ValueError as error:
         raise _explain(decode(data), limits, str(error)) from None
@@ -77,7 +80,10 @@ def decode(data: bytes) -> str:
     except UnicodeDecodeError as error:
         actual = f"byte 0x{data[error.start]:02x}"
         raise Unparseable(
-            "not_utf8", expected="UTF-8", actual=actual, offset=error.start
+            "not_utf8",
+            expected="UTF-8",
+            actual=actual,
+            offset=error.start,
         ) from None
 
 
@@ -105,7 +111,9 @@ def is_sound(value: Container, max_depth: int) -> bool:
 
 
 def free_parts_are_sound(
-    message: JsonObject, places: tuple[Path, ...], max_depth: int
+    message: JsonObject,
+    places: tuple[Path, ...],
+    max_depth: int,
 ) -> bool:
     """Whether a message is sound at the places where it may nest without bound."""
     for place in places:

@@ -6,7 +6,7 @@ A registry refuses duplicates, unknown names and broken definitions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -22,6 +22,21 @@ A name is a version, a short name or a scope.
 """
 
 
+class Deferred(NamedTuple):
+    """A contract that is imported when it is needed for the first time.
+
+    A command that checks a single message should not wait for the models of all others.
+    """
+
+    names: tuple[str, ...]
+    """Everything it answers to, its version first."""
+    load: Callable[[], AnyContract]
+
+    @property
+    def version(self) -> str:
+        return self.names[0]
+
+
 class Registry:
     """Contracts by version, short name, scope and scope alias.
 
@@ -33,9 +48,14 @@ class Registry:
         self,
         contracts: Iterable[AnyContract] = (),
         discover: Callable[[], Iterable[AnyContract]] | None = None,
+        deferred: Iterable[Deferred] = (),
     ) -> None:
         self._by_name: dict[str, AnyContract] = {}
         self._by_version: dict[str, AnyContract] = {}
+        self._deferred = tuple(deferred)
+        self._deferred_by_name = {
+            name: contract for contract in self._deferred for name in contract.names
+        }
         self._discover = discover
         self.lookups: dict[Any, Any] = {}
         for contract in contracts:
@@ -50,6 +70,8 @@ class Registry:
         self.
         """
         new = contract if isinstance(contract, Contract) else contract_of(contract)
+        for name in new.names:
+            self._load_deferred(name)
         former = self._by_version.get(new.version)
         if former is new:
             return new
@@ -103,10 +125,10 @@ class Registry:
         """The contract of a version, short name or scope. Raises UnknownContract."""
         contract = self._by_name.get(name)
         if contract is None:
-            self._load_discovered()
+            self._load_named(name)
             contract = self._by_name.get(name)
         if contract is None:
-            raise UnknownContract(name, self._by_name)
+            raise UnknownContract(name, {*self._by_name, *self._deferred_by_name})
         return contract
 
     def by_version(self, version: object) -> AnyContract | None:
@@ -114,20 +136,41 @@ class Registry:
         if not isinstance(version, str):
             return None
         if version not in self._by_version:
-            self._load_discovered()
+            self._load_named(version)
         return self._by_version.get(version)
 
     def versions(self) -> tuple[str, ...]:
         """All versions, sorted."""
-        return tuple(sorted(contract.version for contract in self))
+        self._load_discovered()
+        deferred = [contract.version for contract in self._deferred]
+        return tuple(sorted({*self._by_version, *deferred}))
 
     def __iter__(self) -> Iterator[AnyContract]:
+        """Yield every contract, the deferred ones first, each in its place."""
+        for contract in self._deferred:
+            self._load_deferred(contract.version)
         self._load_discovered()
-        return iter(self._by_version.values())
+
+        deferred = [contract.version for contract in self._deferred]
+        versions = dict.fromkeys([*deferred, *self._by_version])
+        return iter([self._by_version[version] for version in versions])
 
     def __contains__(self, name: object) -> bool:
         self._load_discovered()
-        return name in self._by_name
+        return name in self._by_name or name in self._deferred_by_name
+
+    def _load_named(self, name: str) -> None:
+        """Load the deferred contract of a name; if there is none, ask the packages."""
+        if name in self._deferred_by_name:
+            self._load_deferred(name)
+        else:
+            self._load_discovered()
+
+    def _load_deferred(self, name: str) -> None:
+        """Load the deferred contract of a name, if there is one that is still to load."""
+        deferred = self._deferred_by_name.get(name)
+        if deferred is not None and deferred.version not in self._by_version:
+            self._add(deferred.load())
 
     def _load_discovered(self) -> None:
         """Load the contracts of installed packages, once, and only when needed."""

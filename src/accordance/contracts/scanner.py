@@ -444,7 +444,12 @@ class Scanner:
             self.places.setdefault(path, self._base + at)
 
     def _doom(
-        self, code: str, at: int, expected: str, actual: str, path: Path = ()
+        self,
+        code: str,
+        at: int,
+        expected: str,
+        actual: str,
+        path: Path = (),
     ) -> None:
         """Record the flaw, if it is the first."""
         if self.flaw is None:

@@ -40,9 +40,10 @@ _DECIMAL: Final = ["number", "string"]  # the two ways to write a Decimal
 
 def describe(schema: JsonObject, root: JsonObject | None = None) -> str:
     """What a schema allows, in words. The root is needed to follow references."""
-    branches = [resolve(root or {}, branch) for branch in branches_of(schema)]
+    whole = root or {}
+    branches = [resolve(whole, branch) for branch in branches_of(schema)]
     if branches:
-        text = _describe_union(branches, root or {})
+        text = _describe_union(branches, whole)
     else:
         text = _describe_plain(schema)
     if takes_null(schema):

@@ -50,7 +50,11 @@ def count_sentences(text: str) -> int:
 
 
 def _ends_a_sentence(
-    text: str, begin: int, mark: re.Match[str], *, without_capitals: bool
+    text: str,
+    begin: int,
+    mark: re.Match[str],
+    *,
+    without_capitals: bool,
 ) -> bool:
     """Whether a sentence that began at `begin` ends at this mark."""
     following = _NEXT.match(text, mark.end())

@@ -17,7 +17,9 @@ def dump(message: BaseModel) -> JsonObject:
     A version that has a default is always written.
     """
     written: JsonObject = message.model_dump(
-        mode="json", exclude_unset=True, by_alias=True
+        mode="json",
+        exclude_unset=True,
+        by_alias=True,
     )
     if VERSION_KEY in written:
         return written
@@ -42,5 +44,7 @@ def write(message: JsonObject) -> bytes:
         return json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise Unparseable(
-            "not_json", expected="what JSON can say", actual=str(error)
+            "not_json",
+            expected="what JSON can say",
+            actual=str(error),
         ) from None

@@ -21,9 +21,19 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _GOES_ON = re.compile(r"[\w.%]|/(?![/*])")  # after digits: it is no number then
 _HEX = re.compile(r"[0-9A-Fa-f]{4}")
 _LEFT_OUT = re.compile(r"\.{3}|[…⋯‥]|\. \. \.")
-_PYTHON_LITERALS: Final = {"True": True, "False": False, "None": None}
+_PYTHON_LITERALS: Final = {
+    "True": True,
+    "False": False,
+    "None": None,
+}
 _LITERALS: Final = {"true": True, "false": False, "null": None, **_PYTHON_LITERALS}
-_CLOSING: Final = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’"}
+_CLOSING: Final = {
+    '"': '"',
+    "'": "'",
+    "“": "”",
+    "„": "“",
+    "‘": "’",
+}
 _ESCAPES: Final = {**ESCAPES, "'": "'"}
 _PLAIN: Final = {
     closing: re.compile(rf"[^{re.escape(closing)}\\\x00-\x1f\ud800-\udfff]*")
@@ -331,5 +341,9 @@ class ValueReader:
         """The error to raise, about this place unless another offset is given."""
         place = self.at if offset is None else offset
         return Unparseable(
-            code, expected=expected, actual=actual, path=render(path), offset=place
+            code,
+            expected=expected,
+            actual=actual,
+            path=render(path),
+            offset=place,
         )

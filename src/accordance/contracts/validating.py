@@ -98,7 +98,10 @@ def _has_deeper_fault(place: Place, places: set[Path]) -> bool:
 
 
 def _add_fault(
-    contract: Contract[Any], details: ErrorDetails, place: Place, log: ViolationLog
+    contract: Contract[Any],
+    details: ErrorDetails,
+    place: Place,
+    log: ViolationLog,
 ) -> None:
     log.total += 1
     log.faulty.add(place.path)
@@ -131,14 +134,18 @@ def judge_unknown_key(
 
 
 def is_refused_key(
-    contract: Contract[Any], details: ErrorDetails, message: JsonObject
+    contract: Contract[Any],
+    details: ErrorDetails,
+    message: JsonObject,
 ) -> bool:
     """Whether the schema is closed where an unknown key stands."""
     return _additional_keys_at(contract.model, details, message) is False
 
 
 def _additional_keys_at(
-    model: type[BaseModel], details: ErrorDetails, message: JsonObject
+    model: type[BaseModel],
+    details: ErrorDetails,
+    message: JsonObject,
 ) -> object:
     """The `additionalProperties` of the object around a key, or None."""
     around = ErrorDetails({**details, "loc": details["loc"][:-1]})
@@ -147,7 +154,10 @@ def _additional_keys_at(
 
 
 def judge_rules(
-    rules: Iterable[Rule], message: JsonObject, context: Context, log: ViolationLog
+    rules: Iterable[Rule],
+    message: JsonObject,
+    context: Context,
+    log: ViolationLog,
 ) -> None:
     """Run the rules across fields."""
     for rule in rules:

@@ -83,7 +83,11 @@ class Notice(NamedTuple):
 
     def to_json(self) -> JsonObject:
         """As plain JSON."""
-        return {"code": self.code, "path": self.path, "message": self.message}
+        return {
+            "code": self.code,
+            "path": self.path,
+            "message": self.message,
+        }
 
 
 class Repair(NamedTuple):

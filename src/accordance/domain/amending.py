@@ -99,7 +99,11 @@ def _has_begun(progress: NodeProgress) -> bool:
 
 
 def _changing(
-    before: PlanNode, after: PlanNode, progress: NodeProgress, *, is_changed: bool
+    before: PlanNode,
+    after: PlanNode,
+    progress: NodeProgress,
+    *,
+    is_changed: bool,
 ) -> Iterator[AmendmentRefusal]:
     """What is done, in review or given up stays what it is."""
     task = after.task_id
@@ -155,7 +159,9 @@ def _kind(node: PlanNode) -> str:
 
 
 def _moving(
-    before: PlanNode, after: PlanNode, amendment: Amendment
+    before: PlanNode,
+    after: PlanNode,
+    amendment: Amendment,
 ) -> Iterator[AmendmentRefusal]:
     """A task moves to another goal or product only where all of them are in use."""
     is_with_same_goals = set(before.parents) == set(after.parents)
@@ -175,7 +181,9 @@ def _moving(
 
 
 def _choosing(
-    before: PlanNode, after: PlanNode, amendment: Amendment
+    before: PlanNode,
+    after: PlanNode,
+    amendment: Amendment,
 ) -> Iterator[AmendmentRefusal]:
     """Alternatives stay alternatives of each other, in their order; new ones may join.
 
@@ -249,15 +257,18 @@ def _passed_over(amendment: Amendment) -> frozenset[str]:
     """
     graph = amendment.graph
     at = amendment.plan.at
-    new = [graph[task] for task in graph if task not in at]
+    new = [node for task, node in graph.nodes.items() if task not in at]
     inactive = {*_unused(at)}
-    inactive.update(node.task_id for node in new if _waits_for_turn(node, at))
+    for node in new:
+        if _waits_for_turn(node, at):
+            inactive.add(node.task_id)
 
     size = 0
     while len(inactive) > size:
         size = len(inactive)
-        followers = [node.task_id for node in new if _follows_unused(node, inactive)]
-        inactive.update(followers)
+        for node in new:
+            if _follows_unused(node, inactive):
+                inactive.add(node.task_id)
     return frozenset(inactive.difference(at))
 
 
@@ -277,7 +288,8 @@ def _waits_for_turn(node: PlanNode, at: Mapping[str, NodeProgress]) -> bool:
 def _follows_unused(node: PlanNode, inactive: Collection[str]) -> bool:
     if node.checks is not None:
         return node.checks in inactive
-    return bool(node.parents) and all(parent in inactive for parent in node.parents)
+    is_part = bool(node.parents)
+    return is_part and all(parent in inactive for parent in node.parents)
 
 
 def _excuse_unneeded(plan: PlanInMemory, inactive: frozenset[str]) -> None:
@@ -294,8 +306,9 @@ def _excuse_unneeded(plan: PlanInMemory, inactive: frozenset[str]) -> None:
 
 def _is_unneeded(plan: PlanInMemory, task: str) -> bool:
     node = plan.node(task)
-    if any(plan.at[rival].state is State.DONE for rival in node.rivals):
-        return True
+    for rival in node.rivals:
+        if plan.at[rival].state is State.DONE:
+            return True
     if node.checks is not None:
         return plan.at[node.checks].excused
     is_part = bool(node.parents)
@@ -308,15 +321,16 @@ def _follow(amendment: Amendment, plan: PlanInMemory) -> tuple[NodeMove, ...]:
     changed = amendment.changed
     propagation = Propagation(plan)
     for task, node in plan.graph.nodes.items():
-        is_new = task not in old.at
-        if is_new:
+        before = old.at.get(task)
+        if before is None:
             propagation.to_reconsider.append(task)
             continue
+        progress = plan.at[task]
         has_other_links = node != old.graph[task]
-        if has_other_links or plan.at[task] != old.at[task]:
+        if has_other_links or progress != before:
             propagation.to_reconsider.append(task)
 
-        state = plan.at[task].state
+        state = progress.state
         if state is State.IN_PROGRESS and task in changed:
             propagation.apply_event(task, Event.RELEASED)
         elif state is State.READY and not node.is_work:

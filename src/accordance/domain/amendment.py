@@ -147,7 +147,9 @@ def _changes(
 
 
 def _field_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = ""
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    prefix: str = "",
 ) -> Iterator[FieldChange]:
     """Yield the fields that differ; of an object, those inside it."""
     for name in dict.fromkeys((*before, *after)):

@@ -230,7 +230,9 @@ _CODE: Final = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+):\s+(?=\S)")
 
 
 def reason_of(
-    kind: QuestionKind, text: str, details: Mapping[str, object]
+    kind: QuestionKind,
+    text: str,
+    details: Mapping[str, object],
 ) -> QuestionReason:
     """Return why a question was asked.
 

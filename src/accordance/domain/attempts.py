@@ -13,7 +13,10 @@ SAME_ERROR_LIMIT: Final = 2
 
 
 def why_not_again(
-    failed: int, max_attempts: int, same: int, same_error_limit: int
+    failed: int,
+    max_attempts: int,
+    same: int,
+    same_error_limit: int,
 ) -> str | None:
     """Return why an attempt is not repeated in the same way; None where it may be.
 

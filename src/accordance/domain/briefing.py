@@ -228,7 +228,8 @@ def _dependencies(context: _Json) -> Iterator[Piece]:
 def _map_lines(code_map: _Json) -> Iterator[str]:
     """Yield a line for each file, with the names it defines."""
     for path, names in code_map["files"].items():
-        yield f"{path}: {'; '.join(names)}" if names else path
+        listed = "; ".join(names)
+        yield f"{path}: {listed}" if names else path
     left_out = code_map.get("left_out")
     if left_out:
         yield f"[and {left_out:,} more files]"

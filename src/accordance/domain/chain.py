@@ -27,7 +27,9 @@ class Head:
 
 EMPTY: Final = Head()
 _CANONICAL: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
 )
 
 

@@ -49,13 +49,12 @@ def changed_statements(old: str, new: str) -> dict[int, Statement]:
 
 def never_run(changed: dict[int, Statement], run: Collection[int]) -> tuple[int, ...]:
     """Return the changed lines whose statement was never run."""
-    return tuple(
-        line
-        for line, statement in sorted(changed.items())
-        if not any(
-            number in run for number in range(statement.first, statement.last + 1)
-        )
-    )
+    lines = []
+    for line, statement in sorted(changed.items()):
+        numbers = range(statement.first, statement.last + 1)
+        if not any(number in run for number in numbers):
+            lines.append(line)
+    return tuple(lines)
 
 
 def lines_run(stream: Iterable[bytes]) -> dict[str, set[int]] | None:
@@ -71,18 +70,27 @@ def lines_run(stream: Iterable[bytes]) -> dict[str, set[int]] | None:
             continue
         if not isinstance(event, dict):
             continue
-        if event.get("event") == "untraced":
+        kind = event.get("event")
+        if kind == "untraced":
             return None
-        file, line = event.get("file"), event.get("line")
-        is_line = event.get("event") == "line"
-        if is_line and isinstance(file, str) and isinstance(line, int):
+        if kind != "line":
+            continue
+        file = event.get("file")
+        line = event.get("line")
+        if isinstance(file, str) and isinstance(line, int):
             run.setdefault(file, set()).add(line)
     return run
 
 
 def _changed_lines(old: str, new: str) -> Iterator[int]:
     """The numbers of the lines that only the new version has."""
-    matcher = SequenceMatcher(a=old.splitlines(), b=new.splitlines(), autojunk=False)
+    old_lines = old.splitlines()
+    new_lines = new.splitlines()
+    matcher = SequenceMatcher(
+        a=old_lines,
+        b=new_lines,
+        autojunk=False,
+    )
     for kind, _, _, first, end in matcher.get_opcodes():
         if kind in ("insert", "replace"):
             yield from range(first + 1, end + 1)
@@ -101,12 +109,9 @@ def _docstrings(module: ast.Module) -> Iterator[ast.stmt]:
     for node in ast.walk(module):
         if not isinstance(node, _Documented) or not node.body:
             continue
-        first = node.body[0]
-        is_constant = isinstance(first, ast.Expr) and isinstance(
-            first.value, ast.Constant
-        )
-        if is_constant:
-            yield first
+        match node.body[0]:
+            case ast.Expr(value=ast.Constant()) as docstring:
+                yield docstring
 
 
 def _is_mere_annotation(node: ast.stmt) -> bool:
@@ -116,8 +121,10 @@ def _is_mere_annotation(node: ast.stmt) -> bool:
 def _lines_of(node: ast.stmt) -> Statement:
     """The lines of a statement; of a compound statement, those of its head."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-    body: list[ast.stmt] = getattr(node, "body", None) or getattr(node, "cases", [])
+    starts = [decorator.lineno for decorator in decorators]
+    first = min([node.lineno, *starts])
+    cases: list[ast.stmt] = getattr(node, "cases", [])
+    body: list[ast.stmt] = getattr(node, "body", cases)
     last = node.end_lineno or node.lineno
     if body:
         last = max(node.lineno, _first_line(body[0]) - 1)

@@ -2,7 +2,7 @@
 
 The words are those of A2A, whose tasks end for good in four of them. So a state that
 may still be left is never shown as an end, and a task that is taken back after its end
-is a new task to the client, which refers to the old one.
+is a new task to the client, which refers to the old task.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ COMES_BACK: Final[Mapping[Event, Stage]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StageFacts:
     """All that the stage of a task depends on."""
 
     state: State
@@ -83,29 +83,29 @@ class Standing:
     is_refused: bool = False  # the last verdict was a REJECT
 
 
-def stage_of(standing: Standing) -> Stage:
+def stage_of(facts: StageFacts) -> Stage:
     """Return where a task stands for a client."""
-    stage = _stage_in_table(standing)
-    if stage is Stage.FAILED and standing.is_refused:
+    stage = _stage_in_table(facts)
+    if stage is Stage.FAILED and facts.is_refused:
         return Stage.REJECTED
     if stage in ENDS:
         return stage
-    if standing.lacks_key:
+    if facts.lacks_key:
         return Stage.AUTH_REQUIRED
-    if standing.asks or standing.is_with_client:
+    if facts.asks or facts.is_with_client:
         return Stage.INPUT_REQUIRED
     return stage
 
 
-def _stage_in_table(standing: Standing) -> Stage:
-    has_ended = standing.state in TERMINAL
-    if standing.plan_state is not None and not has_ended:
-        stage = PLAN_STAGES[standing.plan_state]
-        is_waiting = stage is Stage.WORKING and not standing.has_begun
+def _stage_in_table(facts: StageFacts) -> Stage:
+    has_ended = facts.state in TERMINAL
+    if facts.plan_state is not None and not has_ended:
+        stage = PLAN_STAGES[facts.plan_state]
+        is_waiting = stage is Stage.WORKING and not facts.has_begun
         return Stage.SUBMITTED if is_waiting else stage
 
-    stage = STAGES[standing.state]
-    is_between_attempts = stage is Stage.SUBMITTED and standing.has_begun
+    stage = STAGES[facts.state]
+    is_between_attempts = stage is Stage.SUBMITTED and facts.has_begun
     return Stage.WORKING if is_between_attempts else stage
 
 
@@ -123,8 +123,10 @@ def name_of(task_id: str, life: int) -> str:
 def life_in(name: str) -> tuple[str, int]:
     """Return the task that such a name means, and which of its lives."""
     task_id, mark, number = name.rpartition(_MARK)
+    if not mark or not task_id:
+        return name, 1
     is_number = number.isascii() and number.isdecimal() and not number.startswith("0")
-    if mark and task_id and is_number and number != "1":
+    if is_number and number != "1":
         return task_id, int(number[:9])
     return name, 1
 
@@ -147,7 +149,7 @@ class ClientArtifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """What was said about a task: by accordance, or by a person."""
+    """A message about a task: from accordance, or from a person."""
 
     text: str
     is_ours: bool

@@ -96,7 +96,8 @@ class Pack:
         """A note to the agent about what was cut; empty when nothing was."""
         if not self.trims:
             return ""
-        lines = "\n".join(f"- {trim}" for trim in self.trims)
+        rows = [f"- {trim}" for trim in self.trims]
+        lines = "\n".join(rows)
         return f"To fit, some of the context was cut:\n{lines}"
 
 

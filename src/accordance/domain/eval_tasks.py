@@ -260,7 +260,9 @@ def _task(entry: _Entry) -> EvalTask:
 
     model = _SweBenchTask if "instance_id" in value else _OwnTask
     name = value.get("instance_id", value.get("id"))
-    place = f"{entry.place} ({name})" if isinstance(name, str) else entry.place
+    place = entry.place
+    if isinstance(name, str):
+        place += f" ({name})"
     try:
         return model.model_validate(value).task()
     except ValidationError as error:

@@ -91,8 +91,17 @@ def trial_key(task: EvalTask, executor: str, settings: object) -> str:
     rules of judgement. Any change is another name, so that results of different things
     are never counted together.
     """
-    parts = {"task": asdict(task), "executor": executor, "settings": settings}
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    parts = {
+        "task": asdict(task),
+        "executor": executor,
+        "settings": settings,
+    }
+    text = json.dumps(
+        parts,
+        sort_keys=True,
+        ensure_ascii=False,
+        default=str,
+    )
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{task.id}-{digest[:_DIGEST_DIGITS]}"
 

@@ -36,7 +36,9 @@ class Bounds(SettingTable):
         examples=[30],
     )
     context_bytes: ContextBytes | None = Field(
-        default=None, description="Bytes of context for this model.", examples=[200_000]
+        default=None,
+        description="Bytes of context for this model.",
+        examples=[200_000],
     )
 
 
@@ -44,7 +46,9 @@ class _Spec(SettingTable):
     """What every executor has."""
 
     seconds: Positive = Field(
-        default=900, description="How many seconds a run may take.", examples=[300]
+        default=900,
+        description="How many seconds a run may take.",
+        examples=[300],
     )
     output_bytes: int = Field(
         default=4 << 20,
@@ -88,7 +92,9 @@ class _Modelled(_Spec):
     """An executor with a model behind it."""
 
     model: str | None = Field(
-        default=None, description="The model to use.", examples=["gpt-5"]
+        default=None,
+        description="The model to use.",
+        examples=["gpt-5"],
     )
     tiers: dict[str, int] = Field(
         default_factory=dict,

@@ -7,6 +7,9 @@ stores them, so that a verdict can be recomputed.
 Paths are relative to the workspace, with `/` between names. A name that is not UTF-8
 shows its odd bytes as `\xNN` and a backslash as two, so that no two names share a text,
 and the pins refuse every such path.
+
+The module is long because it is the whole list: a bundle stores all of it, and nothing
+else.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 docs/fail-codes.md is generated from the table. The first twenty codes are the origin's,
 the next five come from its longer list, the last are our own. An agent may claim those
-of `contracts.catalogue.submit.REASON_CODES`, all of which are here.
+of `contracts.catalogue.reasons.REASON_CODES`, all of which are here.
 """
 
 from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from accordance.contracts.catalogue.submit import NO_REASON, REASON_ALIASES
+from accordance.contracts.catalogue.reasons import NO_REASON, REASON_ALIASES
 from accordance.errors import UnknownCode
 
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]

@@ -90,7 +90,8 @@ def telling_lines(text: str, most: int = MAX_LINES) -> tuple[str, ...]:
 
     These are the assertions that pytest marks, or else the last lines.
     """
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    stripped = map(str.rstrip, text.splitlines())
+    lines = [line for line in stripped if line]
     marked = [line for line in lines if _ASSERTION.match(line)]
     chosen = marked[:most] if marked else lines[-most:]
     return tuple(_shortened(line) for line in chosen)

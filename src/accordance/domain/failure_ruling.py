@@ -149,7 +149,10 @@ def stalled(code: str, text: str, suggestion: str | None) -> Ruling:
 
 
 def escalated(
-    before: tuple[Step, ...], reason: str, messages: tuple[str, ...], ask: Ask
+    before: tuple[Step, ...],
+    reason: str,
+    messages: tuple[str, ...],
+    ask: Ask,
 ) -> Ruling:
     """A person decides, after the steps that led there."""
     return Ruling(

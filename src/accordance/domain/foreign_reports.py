@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
+from accordance.domain.json_numbers import as_number
 from accordance.domain.test_results import TestOutcome, TestReport, TestResult, worst
 
 GO: Final = "go"
@@ -28,7 +29,9 @@ _MOST_TEXT: Final = 4000  # characters kept of why a test failed
 
 
 def _report(
-    runner: str, results: Iterable[TestResult], incomplete: str = ""
+    runner: str,
+    results: Iterable[TestResult],
+    incomplete: str = "",
 ) -> TestReport:
     """A report in which each test counts once, by its worst outcome."""
     known: dict[str, TestResult] = {}
@@ -39,7 +42,10 @@ def _report(
     if not known and not incomplete:
         incomplete = "no test was run"
     return TestReport(
-        runner, tuple(known.values()), incomplete=incomplete, written_by_run=True
+        runner,
+        tuple(known.values()),
+        incomplete=incomplete,
+        written_by_run=True,
     )
 
 
@@ -331,14 +337,16 @@ def _texts(value: object) -> list[str]:
 
 
 def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))
+    if not isinstance(value, list):
+        return
+    for item in value:
+        if isinstance(item, dict):
+            yield item
 
 
 def _seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    return float(value)
+    seconds = as_number(value)
+    return 0.0 if seconds is None else float(seconds)
 
 
 def _unfinished(names: list[str]) -> str:

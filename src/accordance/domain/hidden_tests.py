@@ -38,7 +38,9 @@ def hidden_faults(
 
 
 def _fault_of(
-    run: CommandRun, facts: AttemptFacts, excused: Collection[str]
+    run: CommandRun,
+    facts: AttemptFacts,
+    excused: Collection[str],
 ) -> HiddenFault | None:
     report = run.report
     if report is not None and report.tampered:
@@ -81,7 +83,9 @@ def _number(run: CommandRun, facts: AttemptFacts) -> int:
 
 
 def _is_hidden(
-    result: TestResult, files: Collection[str], seen: Collection[str]
+    result: TestResult,
+    files: Collection[str],
+    seen: Collection[str],
 ) -> bool:
     """Whether a test is of a hidden file, or is known from no other run."""
     is_new = result.test not in seen

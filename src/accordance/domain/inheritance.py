@@ -221,7 +221,10 @@ def path_beyond(child: Pins, parent: Pins) -> str | None:
 
 
 def _path_beyond(
-    pattern: str, child: Pins, parent: Pins, budget: Iterator[int]
+    pattern: str,
+    child: Pins,
+    parent: Pins,
+    budget: Iterator[int],
 ) -> str | None:
     """Read all paths of a pattern at once, shortest first."""
     automaton = _automaton(pattern)

@@ -190,7 +190,9 @@ class Counters:
 
     def plus(self, **more: int) -> Counters:
         """Return the counters with so much more of each."""
-        counts = {name: getattr(self, name) + number for name, number in more.items()}
+        counts = {}
+        for name, number in more.items():
+            counts[name] = getattr(self, name) + number
         return replace(self, **counts)
 
     def __sub__(self, other: Counters) -> Counters:
@@ -267,7 +269,10 @@ def next_state(state: State, event: Event) -> State:
 
 
 def advance(
-    standing: TaskStanding, event: Event, *, waiting: Waiting | None = None
+    standing: TaskStanding,
+    event: Event,
+    *,
+    waiting: Waiting | None = None,
 ) -> TaskStanding:
     """Return the standing after an event: state, reason to wait, counters.
 
@@ -287,7 +292,10 @@ def advance(
         forgiven = forgiven.plus(**_FORGIVEN_AT_ONCE[event])
 
     return TaskStanding(
-        state=state, waiting=reason, counters=counters, forgiven=forgiven
+        state=state,
+        waiting=reason,
+        counters=counters,
+        forgiven=forgiven,
     )
 
 

@@ -45,7 +45,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _MOST_SHOWN: Final = 60  # characters of an expression
 
 
-class Span(NamedTuple):
+class SourceSpan(NamedTuple):
     """A part of a text, by lines from 1 and by bytes of UTF-8 in a line."""
 
     first_line: int
@@ -58,7 +58,7 @@ class Span(NamedTuple):
 class Mutant:
     """A fault in a Python file."""
 
-    span: Span
+    span: SourceSpan
     text: str  # what stands there instead
     change: str  # as people read it
     lines: tuple[int, ...]  # its own, then those it is part of, up to its statement
@@ -101,7 +101,9 @@ class PlacedMutant(NamedTuple):
 
 
 def chosen_mutants(
-    candidates: Iterable[PlacedMutant], most: int, seed: str
+    candidates: Iterable[PlacedMutant],
+    most: int,
+    seed: str,
 ) -> tuple[PlacedMutant, ...]:
     """Return some of the mutants: the same for the same seed, spread over the lines."""
     drawn = sorted(candidates, key=lambda placed: _lot(placed, seed))
@@ -147,7 +149,7 @@ def _mutant(node: ast.expr, changed: ast.expr, lines: tuple[int, ...]) -> Mutant
         text = f"({text})"  # whatever it stands beside
     last_line = node.end_lineno or node.lineno
     end = node.end_col_offset or node.col_offset
-    span = Span(
+    span = SourceSpan(
         first_line=node.lineno,
         first_byte=node.col_offset,
         last_line=last_line,
@@ -173,19 +175,22 @@ def _changed(node: ast.expr, *, is_returned: bool) -> Iterator[ast.expr]:
     if is_returned and not is_none:
         yield ast.Constant(None)
 
-    if isinstance(node, ast.Compare):
-        first, *others = node.ops
-        operators = [_COMPARISONS[type(first)](), *others]
-        yield ast.Compare(node.left, operators, node.comparators)
-    elif isinstance(node, ast.BoolOp):
-        operator = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield ast.BoolOp(operator, node.values)
-    elif isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        yield ast.BinOp(node.left, _ARITHMETIC[type(node.op)](), node.right)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield node.operand
-    elif isinstance(node, ast.Constant):
-        yield from _changed_constants(node.value)
+    match node:
+        case ast.Compare(left=left, ops=[first, *others], comparators=compared):
+            opposite = _COMPARISONS[type(first)]
+            yield ast.Compare(left, [opposite(), *others], compared)
+        case ast.BoolOp(op=ast.And(), values=values):
+            yield ast.BoolOp(ast.Or(), values)
+        case ast.BoolOp(op=ast.Or(), values=values):
+            yield ast.BoolOp(ast.And(), values)
+        case ast.BinOp(left=left, op=operator, right=right):
+            other = _ARITHMETIC.get(type(operator))
+            if other is not None:
+                yield ast.BinOp(left, other(), right)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.Constant(value=value):
+            yield from _changed_constants(value)
 
 
 def _changed_constants(value: object) -> Iterator[ast.Constant]:
@@ -198,9 +203,10 @@ def _changed_constants(value: object) -> Iterator[ast.Constant]:
 def _annotations(module: ast.Module) -> Iterator[ast.AST]:
     """What type checkers look at and Python never runs."""
     for node in ast.walk(module):
-        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        if annotation is not None:
-            yield from ast.walk(annotation)
+        for name in ("annotation", "returns"):
+            annotation = getattr(node, name, None)
+            if annotation is not None:
+                yield from ast.walk(annotation)
 
 
 def _parts_of_texts(module: ast.Module) -> Iterator[ast.AST]:

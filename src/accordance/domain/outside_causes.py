@@ -86,7 +86,9 @@ def with_cause(
 
 
 def event_of_going_on(
-    question: QuestionRecord, state: State, obstacle: str | None
+    question: QuestionRecord,
+    state: State,
+    obstacle: str | None,
 ) -> Event | None:
     """Return how a task goes on whose question has a cause outside.
 

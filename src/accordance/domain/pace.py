@@ -22,7 +22,10 @@ MOVES_BY_ITSELF: Final = frozenset(
 
 
 def seconds_left(
-    *, finished: int, remaining: int, elapsed_seconds: float
+    *,
+    finished: int,
+    remaining: int,
+    elapsed_seconds: float,
 ) -> float | None:
     """Return how many seconds a run will still take; None where it cannot be estimated.
 

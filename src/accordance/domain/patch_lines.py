@@ -84,7 +84,8 @@ def _lines(part: str) -> Iterator[PatchLine]:
             elif line.startswith("\\"):
                 yield PatchLine("\\", line)
             continue
-        kind, text = line[:1] or " ", line[1:]
+        kind = line[:1] or " "
+        text = line[1:]
         if kind == "\\":
             yield PatchLine(kind, line)
             continue

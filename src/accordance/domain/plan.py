@@ -138,7 +138,8 @@ def _read_links(plan: Plan) -> defaultdict[str, _Links]:
         if edge.edge_type == "DECOMPOSE":
             metadata = edge.metadata
             links_of[source].parts[target] = None
-            links_of[source].combine = (metadata and metadata.and_or) or "AND"
+            combine = metadata.and_or if metadata else None
+            links_of[source].combine = combine or "AND"
             links_of[target].parents[source] = None
         elif edge.edge_type == "DEPENDS_ON":
             links_of[source].dependents[target] = None

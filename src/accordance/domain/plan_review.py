@@ -32,7 +32,11 @@ class PlanRuling:
 
 
 def rule_plan_review(
-    result: Accepted[Review] | Rejected, *, rounds: int, failures: int, fuses: Fuses
+    result: Accepted[Review] | Rejected,
+    *,
+    rounds: int,
+    failures: int,
+    fuses: Fuses,
 ) -> PlanRuling:
     """Rule on the review of a plan.
 

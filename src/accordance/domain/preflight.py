@@ -139,7 +139,9 @@ def _role_can_write(task: TaskInput, role: AgentRole) -> Iterator[PreflightFault
 
 
 def _tests_are_there(
-    task: TaskInput, role: AgentRole, start: Start
+    task: TaskInput,
+    role: AgentRole,
+    start: Start,
 ) -> Iterator[PreflightFault]:
     """Work that must be tested has a test beside the task's self-test.
 
@@ -175,7 +177,9 @@ def _hidden_tests_are_there(start: Start) -> Iterator[PreflightFault]:
 
 
 def _is_allowed(
-    part: Literal["model", "executor"], used: str | None, allowed: list[str] | None
+    part: Literal["model", "executor"],
+    used: str | None,
+    allowed: list[str] | None,
 ) -> Iterator[PreflightFault]:
     """The task allows the model, or the executor, that is to do the work."""
     if used is None or allowed is None:

@@ -36,7 +36,11 @@ __all__ = [
 
 
 def move(
-    view: Neighbourhood, task: str, event: Event, *, waiting: Waiting | None = None
+    view: Neighbourhood,
+    task: str,
+    event: Event,
+    *,
+    waiting: Waiting | None = None,
 ) -> tuple[NodeMove, ...]:
     """Apply an event to a task and return every node that moved.
 
@@ -57,7 +61,11 @@ def move(
 
 
 def drop(
-    view: Neighbourhood, task: str, *, excuse: bool = False, along: Iterable[str] = ()
+    view: Neighbourhood,
+    task: str,
+    *,
+    excuse: bool = False,
+    along: Iterable[str] = (),
 ) -> tuple[NodeMove, ...]:
     """Cancel a task and return every node that moved.
 
@@ -100,7 +108,9 @@ def left_hanging(view: Neighbourhood, task: str) -> tuple[str, ...]:
 
 
 def inputs_changed(
-    view: Neighbourhood, task: str, missing: int
+    view: Neighbourhood,
+    task: str,
+    missing: int,
 ) -> tuple[NodeMove, ...]:
     """Set how many required inputs a task lacks and return every node that moved."""
     propagation = Propagation(view)
@@ -124,13 +134,21 @@ class PlanInMemory:
         return self.at[task]
 
     def move(
-        self, task: str, event: Event, *, waiting: Waiting | None = None
+        self,
+        task: str,
+        event: Event,
+        *,
+        waiting: Waiting | None = None,
     ) -> tuple[NodeMove, ...]:
         """Move, and keep the new progress."""
         return self.keep(move(self, task, event, waiting=waiting))
 
     def drop(
-        self, task: str, *, excuse: bool = False, along: Iterable[str] = ()
+        self,
+        task: str,
+        *,
+        excuse: bool = False,
+        along: Iterable[str] = (),
     ) -> tuple[NodeMove, ...]:
         """Cancel, and keep the new progress."""
         return self.keep(drop(self, task, excuse=excuse, along=along))
@@ -209,7 +227,9 @@ def recount(plan: PlanInMemory) -> None:
 
 
 def _recounted(
-    node: PlanNode, progress: NodeProgress, signals: Mapping[str, Signals]
+    node: PlanNode,
+    progress: NodeProgress,
+    signals: Mapping[str, Signals],
 ) -> NodeProgress:
     waits_on = 0
     for prerequisite in node.prerequisites:

@@ -76,7 +76,8 @@ class Prompt:
         return {"sha256": self.sha256, "parts": parts}
 
     def _voiced(self, voice: Voice) -> str:
-        texts = [part.text.strip("\n") for part in self.parts if part.voice == voice]
+        own_parts = [part for part in self.parts if part.voice == voice]
+        texts = [part.text.strip("\n") for part in own_parts]
         return "\n\n".join(texts)
 
 

@@ -16,7 +16,13 @@ from accordance.domain.task_ruling import QuestionKind
 from accordance.domain.usage import Budget
 
 Details: TypeAlias = Mapping[str, object]
-UNSPENT: Final = MappingProxyType({"calls": 0, "tokens": 0, "cost": 0.0})
+UNSPENT: Final = MappingProxyType(
+    {
+        "calls": 0,
+        "tokens": 0,
+        "cost": 0.0,
+    }
+)
 """What a plan has used up when its run starts, or starts anew."""
 
 

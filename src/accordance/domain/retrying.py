@@ -63,7 +63,9 @@ class RetryPlan:
 
 
 def retry_plan(
-    verdict: Verdict, attempt: int, failing: Sequence[FailingTest] = ()
+    verdict: Verdict,
+    attempt: int,
+    failing: Sequence[FailingTest] = (),
 ) -> RetryPlan | None:
     """Return the attempt that follows a verdict; None where no agent moves next."""
     if verdict.step is None:
@@ -118,7 +120,9 @@ def _failures_within(failing: Sequence[FailingTest], room: int) -> str:
 
 def _failure_lines(failing: Sequence[FailingTest]) -> Iterator[str]:
     for test in failing:
-        where = f" ({test.place})" if test.line is not None else ""
+        where = ""
+        if test.line is not None:
+            where = f" ({test.place})"
         yield printable(f"{test.test}{where}")
         for line in test.lines:
             yield f"    {printable(line)}"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from accordance.contracts.catalogue.review import Review
 from accordance.contracts.violation import Accepted, Rejected
 from accordance.domain.failure_ruling import (
     UNPARSEABLE,
@@ -26,6 +25,9 @@ from accordance.domain.outside_causes import (
 from accordance.domain.task_ruling import Ask, QuestionKind, Ruling, Step, TaskHistory
 from accordance.domain.verdict import Outcome
 
+if TYPE_CHECKING:
+    from accordance.contracts.catalogue.review import Review
+
 BEHIND: Final = "BEHIND"
 """The reason of a good change that the plan has overtaken."""
 _MADE_AGAIN: Final = (
@@ -42,7 +44,9 @@ _CHECK_RELEASED: Final[tuple[Step, ...]] = ((Event.RELEASED, None),)
 
 
 def rule_review(
-    result: Accepted[Review] | Rejected, case: TaskHistory, fuses: Fuses
+    result: Accepted[Review] | Rejected,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     """Rule on a review. `case` is that of the reviewed task."""
     if isinstance(result, Rejected):
@@ -165,7 +169,11 @@ def rule_check_failure(result: Rejected, case: TaskHistory, fuses: Fuses) -> Rul
 
 
 def rule_review_fault(
-    fault: Fault, text: str, case: TaskHistory, fuses: Fuses, lacks: str = ""
+    fault: Fault,
+    text: str,
+    case: TaskHistory,
+    fuses: Fuses,
+    lacks: str = "",
 ) -> Ruling:
     """Rule on a run that ended without a review. The product keeps waiting.
 
@@ -176,7 +184,10 @@ def rule_review_fault(
 
 
 def _rule_review_fault(
-    fault: Fault, text: str, case: TaskHistory, fuses: Fuses
+    fault: Fault,
+    text: str,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     code = FAULTS[fault].code
     messages = (with_code(code, text),)
@@ -184,7 +195,10 @@ def _rule_review_fault(
     failures = case.used.review_failures + 1
     if failures < fuses.review_failures and not is_helpless(fault):
         return Ruling(
-            steps=(failure,), outcome=Outcome.RETRY, reason=code, messages=messages
+            steps=(failure,),
+            outcome=Outcome.RETRY,
+            reason=code,
+            messages=messages,
         )
 
     ask = Ask(

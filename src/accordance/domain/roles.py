@@ -121,13 +121,22 @@ _PLANNER: Final = AgentRole(
     tests_required=False,
 )
 _ENGINEER: Final = AgentRole(
-    name="engineer", writes_code=True, runs_tests=True, write=ANYTHING
+    name="engineer",
+    writes_code=True,
+    runs_tests=True,
+    write=ANYTHING,
 )
 _REVIEWER: Final = AgentRole(
-    name="reviewer", runs_tests=True, tests_required=False, max_attempts=1
+    name="reviewer",
+    runs_tests=True,
+    tests_required=False,
+    max_attempts=1,
 )
 _DOC: Final = AgentRole(
-    name="doc", write=DOCS, pins_required=False, tests_required=False
+    name="doc",
+    write=DOCS,
+    pins_required=False,
+    tests_required=False,
 )
 _SSOT_CURATOR: Final = replace(
     _DOC,
@@ -185,7 +194,9 @@ class RolePolicy(SettingTable):
     """
 
     plans: bool = Field(
-        default=_OWN.plans, description="Whether it writes plans.", examples=[True]
+        default=_OWN.plans,
+        description="Whether it writes plans.",
+        examples=[True],
     )
     writes_code: bool = Field(
         default=_OWN.writes_code,
@@ -193,7 +204,9 @@ class RolePolicy(SettingTable):
         examples=[True],
     )
     runs_tests: bool = Field(
-        default=_OWN.runs_tests, description="Whether it runs tests.", examples=[True]
+        default=_OWN.runs_tests,
+        description="Whether it runs tests.",
+        examples=[True],
     )
     write: WritePolicy = Field(
         default_factory=WritePolicy.model_construct,
@@ -290,7 +303,9 @@ def _may_more(higher: AgentRole, lower: AgentRole) -> bool:
 
 
 def max_attempts(
-    role: AgentRole, asked: int | None = None, policy: int = MAX_ATTEMPTS
+    role: AgentRole,
+    asked: int | None = None,
+    policy: int = MAX_ATTEMPTS,
 ) -> int:
     """Return how often a task may be tried: the lowest of all limits."""
     limits = [role.max_attempts, policy]

@@ -39,7 +39,11 @@ from accordance.errors import (
 
 Kind: TypeAlias = Literal["action", "review", "plan"]
 PROMPTS: Final[Mapping[Kind, str]] = MappingProxyType(
-    {"action": "worker.v1", "review": "reviewer.v1", "plan": "planner.v1"}
+    {
+        "action": "worker.v1",
+        "review": "reviewer.v1",
+        "plan": "planner.v1",
+    }
 )
 """The prompt for each kind of work, where no route names another."""
 
@@ -305,7 +309,10 @@ def routing_of(
 
 
 def _check_route(
-    number: int, route: Route, executors: Mapping[str, Spec], prompts: frozenset[str]
+    number: int,
+    route: Route,
+    executors: Mapping[str, Spec],
+    prompts: frozenset[str],
 ) -> None:
     if route.executor not in executors:
         raise UnknownExecutor(route.executor, executors)
@@ -333,7 +340,10 @@ def _allowed_tiers(spec: Spec, models: frozenset[str] | None) -> Mapping[str, in
 
 
 def _model_for(
-    route: Route, spec: Spec, request: RouteRequest, tiers: Mapping[str, int]
+    route: Route,
+    spec: Spec,
+    request: RouteRequest,
+    tiers: Mapping[str, int],
 ) -> str | None:
     """Return the route's model; where the task refuses it, the weakest allowed."""
     model = spec.model_for(route.model)

@@ -57,7 +57,12 @@ PLAN_RUBRIC: Final = Rubric(
 NODE_RUBRIC: Final = Rubric(
     "node",
     MappingProxyType(
-        {"Correctness": 40, "Coverage": 30, "Traceability": 20, "Actionability": 10}
+        {
+            "Correctness": 40,
+            "Coverage": 30,
+            "Traceability": 20,
+            "Actionability": 10,
+        }
     ),
 )
 

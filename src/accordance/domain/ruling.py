@@ -67,7 +67,9 @@ __all__ = [
 
 
 def rule_action(
-    result: Accepted[Action] | Rejected, case: TaskHistory, fuses: Fuses
+    result: Accepted[Action] | Rejected,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     """Rule on an executor's message."""
     if isinstance(result, Rejected):
@@ -84,7 +86,9 @@ def rule_action(
 
 
 def rule_answer(
-    result: Accepted[AgentAnswer] | Rejected, case: TaskHistory, fuses: Fuses
+    result: Accepted[AgentAnswer] | Rejected,
+    case: TaskHistory,
+    fuses: Fuses,
 ) -> Ruling:
     """Rule on a research agent's answer, which is the product of its task.
 
@@ -111,7 +115,11 @@ def rule_answer(
 
 
 def rule_fault(
-    fault: Fault, text: str, case: TaskHistory, fuses: Fuses, lacks: str = ""
+    fault: Fault,
+    text: str,
+    case: TaskHistory,
+    fuses: Fuses,
+    lacks: str = "",
 ) -> Ruling:
     """Rule on a run that ended without a message.
 
@@ -191,7 +199,11 @@ def _documents_needed(needs: NeedsInput) -> Ruling:
         outcome=Outcome.ESCALATE,
         reason="NEEDS_INPUT",
         messages=tuple(messages),
-        ask=Ask(kind=QuestionKind.DOCUMENTS, text=f"Needs {names}", details=details),
+        ask=Ask(
+            kind=QuestionKind.DOCUMENTS,
+            text=f"Needs {names}",
+            details=details,
+        ),
     )
 
 

@@ -34,7 +34,10 @@ _TYPE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def first_fault(
-    error: ValidationError, model: type[BaseModel], tables: object, table: str = ""
+    error: ValidationError,
+    model: type[BaseModel],
+    tables: object,
+    table: str = "",
 ) -> str:
     """Describe the first fault in a line.
 
@@ -56,15 +59,20 @@ def first_fault(
 
 
 def _describe(
-    fault: ErrorDetails, spot: _Spot, tables: object, above: tuple[str, ...]
+    fault: ErrorDetails,
+    spot: _Spot,
+    tables: object,
+    above: tuple[str, ...],
 ) -> str:
     kind = fault["type"]
     path = (*above, *spot.path)
     place = _place(path, spot.schema)
     steps_left = fault["loc"][spot.steps_taken :]
 
-    if kind == "extra_forbidden" or _KEY_MARK in steps_left:
-        return _unknown_key(path, str(steps_left[0]), spot.schema, tables)
+    is_about_a_key = kind == "extra_forbidden" or _KEY_MARK in steps_left
+    if is_about_a_key:
+        key = str(steps_left[0])
+        return _unknown_key(path, key, spot.schema, tables)
     if kind == "missing":
         return f"{place} needs {steps_left[0]}"
     if kind == "union_tag_not_found":
@@ -72,11 +80,14 @@ def _describe(
         return f"{place} needs a {_tag_of(spot.schema)}: {kinds}"
     if kind == "union_tag_invalid":
         tag = str(fault["ctx"]["tag"])
+        tag_key = _tag_of(spot.schema)
         near = did_you_mean(tag, kinds_in(spot.schema))
-        return f"{place}: unknown {_tag_of(spot.schema)} {tag!r}; {near}"
+        return f"{place}: unknown {tag_key} {tag!r}; {near}"
     if kind == "value_error":
-        return f"{place}: {fault['ctx']['error']}"
-    return _wrong_value(place, spot.schema, _value_at(tables, spot.path))
+        error = fault["ctx"]["error"]
+        return f"{place}: {error}"
+    value = _value_at(tables, spot.path)
+    return _wrong_value(place, spot.schema, value)
 
 
 def _wrong_value(place: str, schema: Schema, value: object) -> str:
@@ -94,10 +105,10 @@ def expectation(schema: Schema) -> str:
     prompt".
     """
     if "enum" in schema:
-        choices = ", ".join(str(choice) for choice in schema["enum"])
+        choices = ", ".join(map(str, schema["enum"]))
         return f"one of {choices}"
     if "anyOf" in schema:
-        return " or ".join(expectation(member) for member in _members(schema))
+        return " or ".join(map(expectation, _members(schema)))
     if "oneOf" in schema or "properties" in schema:
         return "a table"
     if schema.get("type") == "object":
@@ -141,8 +152,10 @@ def _resolved_part(part: Any, definitions: Schema) -> Any:
         name = part["$ref"].rpartition("/")[2]
         siblings = without(part, ("$ref",))
         return _resolved_part({**definitions[name], **siblings}, definitions)
-    own = without(part, ("$defs",))
-    return {key: _resolved_part(value, definitions) for key, value in own.items()}
+    resolved_values = {}
+    for key, value in without(part, ("$defs",)).items():
+        resolved_values[key] = _resolved_part(value, definitions)
+    return resolved_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +176,8 @@ def _locate(schema: Schema, steps: Sequence[PathStep]) -> _Spot:
     path: list[PathStep] = []
     for taken, step in enumerate(steps):
         inner = _inside(here, step)
-        is_about_the_key = steps[taken + 1 : taken + 2] == (_KEY_MARK,)
+        next_step = steps[taken + 1 : taken + 2]
+        is_about_the_key = next_step == (_KEY_MARK,)
         if inner is None or is_about_the_key:
             return _Spot(tuple(path), here, taken)
         is_tag = "oneOf" in here  # the step names a kind, which is no part of the path
@@ -203,21 +217,28 @@ def _members(schema: Schema) -> list[Schema]:
 
     Whole numbers go without saying beside other numbers.
     """
-    types = {member.get("type") for member in schema["anyOf"]}
+    members = schema["anyOf"]
+    types = {member.get("type") for member in members}
     implied = {"null"}
     if "number" in types:
         implied.add("integer")
-    return [member for member in schema["anyOf"] if member.get("type") not in implied]
+    return [member for member in members if member.get("type") not in implied]
 
 
 def _unknown_key(
-    path: tuple[PathStep, ...], key: str, schema: Schema, tables: object
+    path: tuple[PathStep, ...],
+    key: str,
+    schema: Schema,
+    tables: object,
 ) -> str:
     known = schema.get("properties") or schema["propertyNames"]["enum"]
     near = did_you_mean(key, known)
     if path:
-        return f"{_place(path, schema)} has no key {key!r}; {near}"
-    return f"unknown {_as_written(key, _value_at(tables, (key,)))}; {near}"
+        place = _place(path, schema)
+        return f"{place} has no key {key!r}; {near}"
+    value = _value_at(tables, (key,))
+    written = _as_written(key, value)
+    return f"unknown {written}; {near}"
 
 
 def _as_written(key: str, value: object) -> str:
@@ -248,15 +269,17 @@ def _place(path: tuple[PathStep, ...], schema: Schema) -> str:
 
 def _header(path: tuple[PathStep, ...]) -> str:
     """Return the header of a table. Tables of a list are counted from 1."""
-    last = path[-1]
+    *above, last = path
     if isinstance(last, int):
-        return f"[{_header(path[:-1])}] {last + 1}"
-    dotted = ".".join(str(step) for step in path)
+        header = _header(tuple(above))
+        return f"[{header}] {last + 1}"
+    dotted = ".".join(map(str, path))
     return f"[{dotted}]"
 
 
 def _is_list_of_tables(schema: Schema) -> bool:
-    return schema.get("type") == "array" and is_table(schema["items"])
+    is_list = schema.get("type") == "array"
+    return is_list and is_table(schema["items"])
 
 
 def _value_at(tables: object, path: Sequence[PathStep]) -> Any:

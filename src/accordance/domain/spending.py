@@ -44,13 +44,14 @@ class Spending:
         known_costs = [
             spending.cost for spending in (self, other) if spending.cost is not None
         ]
+        is_estimated = self.estimated or other.estimated
         return Spending(
             read=self.read + other.read,
             written=self.written + other.written,
             cached=self.cached + other.cached,
             cost=sum(known_costs) if known_costs else None,
             calls=self.calls + other.calls,
-            estimated=self.estimated or other.estimated,
+            estimated=is_estimated,
         )
 
     def uses_up(self, budget: Budget) -> bool:
@@ -114,7 +115,10 @@ def estimate(prompt: str, answer: str) -> Spending:
 def estimate_from_bytes(read: int, written: int) -> Spending:
     """Return what a call probably cost, by the bytes of question and answer."""
     return Spending(
-        read=_tokens(read), written=_tokens(written), calls=1, estimated=True
+        read=_tokens(read),
+        written=_tokens(written),
+        calls=1,
+        estimated=True,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
+from accordance.domain.json_numbers import as_number
 from accordance.errors import InvalidTScore
 
 TClass: TypeAlias = Literal["modal", "established", "emerging", "creative"]
@@ -22,14 +23,15 @@ def t_class(score: object) -> TClass:
     Modal above 0.8; established from 0.5 to 0.8; emerging from 0.3 up to 0.5; creative
     below 0.3. Raises InvalidTScore.
     """
-    if isinstance(score, bool) or not isinstance(score, int | float):
+    number = as_number(score)
+    if number is None:
         raise InvalidTScore("type", score)
-    if not 0 <= score <= 1:
+    if not 0 <= number <= 1:
         raise InvalidTScore("range", score)
-    if score > _ESTABLISHED_UP_TO:
+    if number > _ESTABLISHED_UP_TO:
         return "modal"
-    if score >= _ESTABLISHED_FROM:
+    if number >= _ESTABLISHED_FROM:
         return "established"
-    if score >= _EMERGING_FROM:
+    if number >= _EMERGING_FROM:
         return "emerging"
     return "creative"

@@ -55,7 +55,10 @@ def edited(document: dict[str, Any], task: str, edit: TaskEdit) -> dict[str, Any
 
 def _node(nodes: list[dict[str, Any]], name: str) -> dict[str, Any]:
     by_id = {str(node["task_id"]): node for node in nodes}
-    tasks = [Named(task_id, str(node["title"])) for task_id, node in by_id.items()]
+    tasks = []
+    for task_id, node in by_id.items():
+        title = str(node["title"])
+        tasks.append(Named(task_id, title))
     meant = meant_by(name, tasks)
     if len(meant) > 1:
         raise AmbiguousName("task", name, meant)
@@ -83,13 +86,17 @@ def _edit_change(node: dict[str, Any], edit: TaskEdit) -> None:
         )
 
     pins = change.setdefault("pins", {})
-    for name, paths in (
-        ("allowed_paths", edit.allow),
-        ("forbidden_paths", edit.forbid),
-    ):
-        if paths:
-            pins[name] = list(dict.fromkeys((*pins.get(name, ()), *paths)))
+    if edit.allow:
+        _add_paths(pins, "allowed_paths", edit.allow)
+    if edit.forbid:
+        _add_paths(pins, "forbidden_paths", edit.forbid)
     if edit.executors:
         change["allowedExecutors"] = list(edit.executors)
     if edit.tests:
         change["allowedTests"] = list(edit.tests)
+
+
+def _add_paths(pins: dict[str, Any], name: str, paths: Sequence[str]) -> None:
+    """Add paths to a list of pins that are not in it yet."""
+    known = pins.get(name, ())
+    pins[name] = list(dict.fromkeys((*known, *paths)))

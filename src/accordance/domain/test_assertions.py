@@ -57,17 +57,19 @@ class Loosening:
 def loosened_tests(old: str, new: str) -> tuple[Loosening, ...]:
     """Compare the tests of two versions of a file, if both are Python."""
     try:
-        before, after = _tests_of(old), _tests_of(new)
+        before = _tests_of(old)
+        after = _tests_of(new)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
 
     loosenings = []
-    for test, counts in before.items():
-        if test in after:
-            ways = list(_ways(counts, after[test]))
-        else:
-            ways = [GONE]
-        loosenings += [Loosening(test, how) for how in ways]
+    for test, counts_before in before.items():
+        counts_after = after.get(test)
+        if counts_after is None:
+            loosenings.append(Loosening(test, GONE))
+            continue
+        for how in _ways(counts_before, counts_after):
+            loosenings.append(Loosening(test, how))
     return tuple(loosenings)
 
 
@@ -108,42 +110,52 @@ def _functions_of(module: ast.Module) -> Iterator[tuple[str, _Function]]:
 
 def _file_counts(module: ast.Module) -> Counter[str]:
     """Marks that skip a whole file or a class."""
-    counts: Counter[str] = Counter()
+    skips = 0
     for statement in module.body:
-        if isinstance(statement, ast.ClassDef):
-            parts: list[ast.AST] = [*statement.decorator_list]
-        elif isinstance(statement, _Function):
-            continue
-        else:
-            parts = [statement]
-        for part in parts:
-            counts[_SKIP_MARKS] += sum(map(_is_skip, ast.walk(part)))
-    return counts
+        for part in _outside_of_functions(statement):
+            skips += sum(map(_is_skip, ast.walk(part)))
+    return Counter({_SKIP_MARKS: skips})
+
+
+def _outside_of_functions(statement: ast.stmt) -> Sequence[ast.AST]:
+    """What of a statement of the file belongs to no function."""
+    if isinstance(statement, _Function):
+        return ()
+    if isinstance(statement, ast.ClassDef):
+        return statement.decorator_list
+    return (statement,)
 
 
 def _counts_with_helpers(
-    name: str, function: _Function, functions: Mapping[str, _Function]
+    name: str,
+    function: _Function,
+    functions: Mapping[str, _Function],
 ) -> Counter[str]:
     """What a test counts, together with the functions of its file that it calls."""
-    own_class = name.rpartition(".")[0]
     called = {name: function}
     to_look_at = [function]
     while to_look_at:
-        for word in _names_called(to_look_at.pop()):
-            for helper in (word, f"{own_class}.{word}"):
-                if helper in functions and helper not in called:
-                    called[helper] = functions[helper]
-                    to_look_at.append(functions[helper])
+        looked_at = to_look_at.pop()
+        for helper in _names_called(looked_at, own_class=name.rpartition(".")[0]):
+            is_new = helper in functions and helper not in called
+            if is_new:
+                called[helper] = functions[helper]
+                to_look_at.append(functions[helper])
+
     total: Counter[str] = Counter()
     for part in called.values():
-        total += _counts(part, is_helper=part is not function)
+        is_helper = part is not function
+        total += _counts(part, is_helper=is_helper)
     return total
 
 
-def _names_called(function: _Function) -> Iterator[str]:
+def _names_called(function: _Function, own_class: str) -> Iterator[str]:
+    """What a function calls: functions of its file, or of its own class."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
-            yield _last_name(node.func)
+            name = _last_name(node.func)
+            yield name
+            yield f"{own_class}.{name}"
 
 
 def _counts(function: _Function, *, is_helper: bool) -> Counter[str]:
@@ -187,11 +199,15 @@ def _kinds_of_call(call: ast.Call) -> Iterator[str]:
 
 def _kinds_of_assertion(name: str, arguments: Sequence[ast.expr]) -> Iterator[str]:
     """Whether `assertTrue` and its like assert nothing, or compare exactly."""
-    if name in _OF_NOTHING and arguments and _is_constant(arguments[0]):
-        yield _CONSTANT
+    if name in _OF_NOTHING:
+        if arguments and _is_constant(arguments[0]):
+            yield _CONSTANT
     elif name in _EXACT:
-        is_same = len(arguments) > 1 and _is_same(arguments[0], arguments[1])
-        yield _CONSTANT if is_same else _EXACT_ONES
+        match arguments:
+            case [left, right, *_] if _is_same(left, right):
+                yield _CONSTANT
+            case _:
+                yield _EXACT_ONES
 
 
 def _is_constant(test: ast.expr) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from accordance.contracts.toml import InvalidToml, read_toml
 from accordance.domain.findings import listed
+from accordance.domain.python_projects import PythonProject, mentions_pytest, present
 from accordance.domain.test_runners import PYTEST, programs_of, runners_of
 
 ENVIRONMENT: Final = "{environment}"
@@ -138,8 +138,6 @@ _MANIFESTS: Final = frozenset(
         *("go.mod", "go.sum"),
     )
 )
-_FOR_TESTS: Final = ("test", "tests", "testing", "dev")
-"""Names of extras and dependency groups that tests need."""
 
 
 def files_of_interest(names: Iterable[str]) -> tuple[str, ...]:
@@ -208,23 +206,22 @@ def _as_the_settings_say(
 
 
 def _python_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     if "uv.lock" in files and surroundings.has_uv:
         return PreparationStep(
             tool="uv",
             family=Family.PYTHON,
             commands=("uv sync --frozen --all-extras --all-groups",),
-            inputs=_present(files, "uv.lock", "pyproject.toml"),
+            inputs=present(files, "uv.lock", "pyproject.toml"),
             because="locked by uv.lock",
         )
 
     requirements = [name for name in files if _REQUIREMENTS.fullmatch(name)]
-    project = _Project.of(files)
-    texts = [files[name] for name in requirements]
-    runs_pytest = any(PYTEST in runners_of(command) for command in commands)
-    names_pytest = any(_names_pytest(text) for text in (*texts, *project.texts))
-    lacks_pytest = runs_pytest and not names_pytest
+    project = PythonProject.of(files)
+    lacks_pytest = _lacks_pytest(files, commands, requirements, project)
 
     words = []
     for name in requirements:
@@ -237,13 +234,14 @@ def _python_step(
     if not words:
         return None
 
-    reasons = [*requirements, *project.reasons]
-    because = f"needed by {listed(reasons)}" if reasons else ""
+    named = [*requirements, *project.reasons]
+    reasons = []
+    if named:
+        reasons.append(f"needed by {listed(named)}")
     if "uv.lock" in files:
-        because += "; uv is not installed, so its lock file is not used"
+        reasons.append("uv is not installed, so its lock file is not used")
     if lacks_pytest:
-        because += "; " if because else ""
-        because += "a test command runs pytest, which no file names"
+        reasons.append("a test command runs pytest, which no file names")
 
     installs = [shlex.join(("pip", "install", *words))]
     if project.needs_install and requirements:
@@ -253,97 +251,29 @@ def _python_step(
         tool="pip",
         family=Family.PYTHON,
         commands=tuple(installs),
-        inputs=_present(
-            files, *requirements, "pyproject.toml", "setup.py", "setup.cfg"
-        ),
-        because=because,
+        inputs=present(files, *requirements, "pyproject.toml", "setup.py", "setup.cfg"),
+        because="; ".join(reasons),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Project:
-    """What a Python project says about itself."""
-
-    needs_install: bool = False
-    extras: tuple[str, ...] = ()
-    group: tuple[str, ...] = ()
-    """Requirements of its dependency groups for tests."""
-    texts: tuple[str, ...] = ()
-    """All requirements that are installed for its tests."""
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def target(self) -> str:
-        """The project with its extras, as pip expects it."""
-        if self.extras:
-            return f".[{','.join(self.extras)}]"
-        return "."
-
-    @classmethod
-    def of(cls, files: Mapping[str, str]) -> _Project:
-        """Read pyproject.toml, and look for the files of older projects."""
-        try:
-            tables = read_toml(files.get("pyproject.toml", ""))
-        except InvalidToml:
-            tables = {}
-
-        project = _table(tables, "project")
-        optional = _table(project, "optional-dependencies")
-        groups = _table(tables, "dependency-groups")
-        extras = tuple(name for name in _FOR_TESTS if name in optional)
-        group: list[str] = []
-        reasons = []
-        for name in _FOR_TESTS:
-            group += _requirements_of(groups, name, ())
-
-        is_project = bool(project) or "build-system" in tables
-        is_older = "setup.py" in files or "setup.cfg" in files
-        if is_project:
-            reasons.append("pyproject.toml")
-        elif is_older:
-            reasons += _present(files, "setup.py", "setup.cfg")
-        elif group:
-            reasons.append("the dependency groups of pyproject.toml")
-
-        texts = [*group, *_texts(project.get("dependencies"))]
-        for name in extras:
-            texts += _texts(optional[name])
-        older = [files[name] for name in _present(files, "setup.py", "setup.cfg")]
-        return cls(
-            needs_install=is_project or is_older,
-            extras=extras,
-            group=tuple(dict.fromkeys(group)),
-            texts=(*texts, *older),
-            reasons=tuple(reasons),
-        )
-
-
-def _requirements_of(
-    groups: Mapping[str, Any], name: str, above: tuple[str, ...]
-) -> list[str]:
-    """Return the requirements of a dependency group, with those it includes."""
-    requirements = []
-    if name in above:  # a circle is pip's to refuse
-        return []
-    for entry in _list(groups.get(name)):
-        if isinstance(entry, str):
-            requirements.append(entry)
-        elif isinstance(entry, dict):
-            included = str(entry.get("include-group", ""))
-            requirements += _requirements_of(groups, included, (*above, name))
-    return requirements
-
-
-_PYTEST_REQUIREMENT: Final = re.compile(r"(?m)^\s*[\"'\[]*pytest\b|[\"']pytest\b")
-
-
-def _names_pytest(text: str) -> bool:
-    """Whether a requirement, or a file of them, names pytest or its plugin."""
-    return _PYTEST_REQUIREMENT.search(text) is not None
+def _lacks_pytest(
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    requirements: Sequence[str],
+    project: PythonProject,
+) -> bool:
+    """Whether a test command runs pytest, and nothing would install it."""
+    runs_pytest = any(PYTEST in runners_of(command) for command in commands)
+    if not runs_pytest:
+        return False
+    texts = [files[name] for name in requirements]
+    return not any(map(mentions_pytest, (*texts, *project.texts)))
 
 
 def _node_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "package-lock.json" not in files:
@@ -352,14 +282,16 @@ def _node_step(
         tool="npm",
         family=Family.NODE,
         commands=("npm ci --no-audit --no-fund",),
-        inputs=_present(files, "package-lock.json", "package.json"),
+        inputs=present(files, "package-lock.json", "package.json"),
         because="locked by package-lock.json",
         folders=("node_modules",),
     )
 
 
 def _rust_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "Cargo.lock" not in files:
@@ -368,14 +300,16 @@ def _rust_step(
         tool="cargo",
         family=Family.RUST,
         commands=(f"CARGO_HOME={ENVIRONMENT}/cargo cargo fetch --locked",),
-        inputs=_present(files, "Cargo.lock", "Cargo.toml"),
+        inputs=present(files, "Cargo.lock", "Cargo.toml"),
         because="locked by Cargo.lock",
         variables={"CARGO_HOME": f"{ENVIRONMENT}/cargo", "CARGO_NET_OFFLINE": "true"},
     )
 
 
 def _go_step(
-    files: Mapping[str, str], commands: Sequence[str], surroundings: Surroundings
+    files: Mapping[str, str],
+    commands: Sequence[str],
+    surroundings: Surroundings,
 ) -> PreparationStep | None:
     del commands, surroundings
     if "go.mod" not in files:
@@ -384,7 +318,7 @@ def _go_step(
         tool="go",
         family=Family.GO,
         commands=(f"GOMODCACHE={ENVIRONMENT}/go GOFLAGS=-modcacherw go mod download",),
-        inputs=_present(files, "go.mod", "go.sum"),
+        inputs=present(files, "go.mod", "go.sum"),
         because="needed by go.mod",
         variables={"GOMODCACHE": f"{ENVIRONMENT}/go", "GOPROXY": "off"},
     )
@@ -399,57 +333,3 @@ _DETECTORS: Final[Mapping[Family, _Detector]] = {
     Family.RUST: _rust_step,
     Family.GO: _go_step,
 }
-
-
-def _present(files: Collection[str], *names: str) -> tuple[str, ...]:
-    return tuple(name for name in names if name in files)
-
-
-def _table(tables: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = tables.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _texts(value: object) -> list[str]:
-    return [text for text in _list(value) if isinstance(text, str)]
-
-
-_NOT_IN_NAMES: Final = re.compile(r"[-_.]+")
-
-
-def copies_of_project(
-    project: str, tree: str, installed: Mapping[str, Mapping[str, Any]]
-) -> tuple[str, ...]:
-    """Return the installed packages by which tests would import a copy of the project.
-
-    `installed` has for each package where it came from, as its direct_url.json says;
-    `tree` is where the project lies. Only a package that is installed to be edited in
-    place leads to the judged tree.
-    """
-    own_name = _normal_name(project)
-    copies = []
-    for name, origin in installed.items():
-        is_editable = _table(origin, "dir_info").get("editable") is True
-        url = f"{origin.get('url', '')}/"
-        is_from_tree = "dir_info" in origin and url.startswith(f"file://{tree}/")
-        is_own = bool(own_name) and _normal_name(name) == own_name
-        if not is_editable and (is_own or is_from_tree):
-            copies.append(name)
-    return tuple(copies)
-
-
-def project_name(files: Mapping[str, str]) -> str:
-    """Return the name in pyproject.toml; nothing where there is none."""
-    try:
-        tables = read_toml(files.get("pyproject.toml", ""))
-    except InvalidToml:
-        return ""
-    return str(_table(tables, "project").get("name", ""))
-
-
-def _normal_name(name: str) -> str:
-    return _NOT_IN_NAMES.sub("-", name).lower()

@@ -31,14 +31,19 @@ def surviving_mutants(facts: AttemptFacts) -> str:
     check = facts.mutants
     if check is None:
         return ""
-    survived = [mutant for mutant in check.tried if mutant.survived]
-    if not survived:
+    places = []
+    for mutant in check.tried:
+        if mutant.survived:
+            places.append(f"{mutant.file}:{mutant.line} {mutant.change}")
+    if not places:
         return ""
-    places = [f"{mutant.file}:{mutant.line} {mutant.change}" for mutant in survived]
-    counted = f"{len(survived)} of {len(check.tried)}"
-    untried = check.chosen - len(check.tried)
-    hurried = f"; {untried} more were not tried in time" if untried else ""
-    return f"mutants of changed lines survived: {counted} ({listed(places)}){hurried}"
+    tried = len(check.tried)
+    text = f"mutants of changed lines survived: {len(places)} of {tried}"
+    text += f" ({listed(places)})"
+    untried = check.chosen - tried
+    if untried:
+        text += f"; {untried} more were not tried in time"
+    return text
 
 
 def changed_source(facts: AttemptFacts) -> tuple[str, ...]:

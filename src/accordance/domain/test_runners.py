@@ -216,8 +216,10 @@ def _runner_called(words: Sequence[str]) -> str:
 
 def _without_options(words: Sequence[str], subcommands: Sequence[str]) -> list[str]:
     rest = list(words)
-    while rest and (rest[0].startswith("-") or rest[0] in subcommands):
-        if rest[0] == "-m":
+    while rest:
+        word = rest[0]
+        is_option = word.startswith("-") and word != "-m"
+        if not is_option and word not in subcommands:
             break
         rest.pop(0)
     return rest

@@ -95,9 +95,10 @@ def missing_in_environment(facts: AttemptFacts) -> tuple[CommandRun, ...]:
     before = {run.command: run for run in facts.base_runs}
     lacking = []
     for run in facts.runs:
+        if not run.missing:
+            continue
         run_before = before.get(run.command)
-        is_new = run_before is not None and run_before.missing != run.missing
-        if run.missing and not is_new:
+        if run_before is None or run_before.missing == run.missing:
             lacking.append(run)
     return tuple(lacking)
 
@@ -132,10 +133,13 @@ def failure_of(run: CommandRun, excused: Collection[str]) -> str:
         total = len(run.results)
         return f"{count} {noun} of {total} failed ({listed(new_failures)})"
 
-    is_explained = bool(failed) and run.ending is Ending.EXITED
-    if run.passed or is_explained:
+    if run.passed:
         return ""
-    return _ENDINGS.get(run.ending, f"exit code {run.exit_code}")
+    is_explained = failed and run.ending is Ending.EXITED
+    if is_explained:
+        return ""
+    exit_code = f"exit code {run.exit_code}"
+    return _ENDINGS.get(run.ending, exit_code)
 
 
 def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
@@ -146,13 +150,14 @@ def excused_failures(task: TaskInput, facts: AttemptFacts) -> frozenset[str]:
     before.
     """
     flaky = excused_as_flaky(facts)
-    comparison = comparison_with_base(facts)
-    is_named = bool(task.fail_to_pass) or facts.hidden is not None
-    is_shown_otherwise = is_named or tells_the_change(facts)
+    named = task.fail_to_pass or ()
+    are_named = bool(named) or facts.hidden is not None
+    is_shown_otherwise = are_named or tells_the_change(facts)
     if not is_shown_otherwise:
         return flaky
-    known = frozenset(comparison.fail_to_fail).difference(task.fail_to_pass or ())
-    return known | flaky
+    comparison = comparison_with_base(facts)
+    failed_before = frozenset(comparison.fail_to_fail)
+    return failed_before.difference(named) | flaky
 
 
 def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
@@ -163,15 +168,21 @@ def failed_runs(task: TaskInput, facts: AttemptFacts) -> tuple[CommandRun, ...]:
 
 def unmet_expectations(task: TaskInput, facts: AttemptFacts) -> tuple[str, ...]:
     """The tests that the task says must pass, and that did not."""
-    passed = set()
     hidden = () if facts.hidden is None else facts.hidden.runs
-    for run in (*facts.runs, *hidden):
+    passed = _passed_tests((*facts.runs, *hidden))
+    fail_to_pass = task.fail_to_pass or ()
+    pass_to_pass = task.pass_to_pass or ()
+    expected = dict.fromkeys((*fail_to_pass, *pass_to_pass))
+    return tuple(test for test in expected if test not in passed)
+
+
+def _passed_tests(runs: Iterable[CommandRun]) -> set[str]:
+    """The tests that passed in some run whose report is sound."""
+    passed = set()
+    for run in runs:
         if run.sound_report is None:
             continue
         for result in run.results:
             if result.outcome is TestOutcome.PASSED:
                 passed.add(result.test)
-    fail_to_pass = task.fail_to_pass or ()
-    pass_to_pass = task.pass_to_pass or ()
-    expected = (*fail_to_pass, *pass_to_pass)
-    return tuple(test for test in dict.fromkeys(expected) if test not in passed)
+    return passed

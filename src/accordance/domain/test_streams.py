@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from accordance.domain.json_numbers import as_number
 from accordance.domain.test_results import (
     FAILURES,
     TestOutcome,
@@ -194,10 +195,10 @@ def _text(event: _Event, key: str) -> str:
 
 
 def _number(event: _Event, key: str) -> float:
-    value = event.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number = as_number(event.get(key))
+    if number is None:
         raise StreamBroken(f"holds an event without {key}")
-    return value
+    return number
 
 
 def _outcome(event: _Event, phase: str) -> TestOutcome:

@@ -44,7 +44,8 @@ def tombstone_from(payload: Mapping[str, Any]) -> Tombstone:
     """Return the tombstone of an event. Raises KeyError, TypeError or ValueError."""
     events = int(payload["events"])
     numbers = tuple((int(first), int(last)) for first, last in payload["numbers"])
-    counted = sum(last - first + 1 for first, last in numbers)
+    sizes = [last - first + 1 for first, last in numbers]
+    counted = sum(sizes)
     if counted != events:
         raise ValueError("every event has one number")
     return Tombstone(

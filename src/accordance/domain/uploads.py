@@ -46,7 +46,8 @@ _TEXTS: Final = frozenset(
 def plain_name(name: str) -> str:
     """Return a name that is no path, whatever was sent."""
     last = re.split(r"[/\\]", name)[-1]
-    safe = _UNSAFE.sub("_", last).strip(" .")[-_LONGEST:].lstrip(" .")
+    safe = _UNSAFE.sub("_", last).strip(" .")
+    safe = safe[-_LONGEST:].lstrip(" .")
     return safe or "upload"
 
 

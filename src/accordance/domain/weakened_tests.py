@@ -143,7 +143,9 @@ def _loosened(facts: AttemptFacts) -> Iterator[WeakenedTest]:
         if loosening.how == GONE and is_reported_by_runs:
             continue
         name = loosening.test.replace(".", "::")
-        test = f"{loosening.file}::{name}" if name else loosening.file
+        test = loosening.file
+        if name:
+            test += f"::{name}"
         yield WeakenedTest(test, loosening.file, loosening.how)
 
 

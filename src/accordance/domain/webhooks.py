@@ -45,7 +45,8 @@ def notification_of(
     moved_to = entry.payload.get("to")
     if moved_to == "DEAD_LETTER" and entry.payload.get("from") != "DEAD_LETTER":
         return NotificationKind.DEAD_LETTER
-    is_root = entry.task_id is not None and roots.get(entry.plan_id) == entry.task_id
+    root = roots.get(entry.plan_id)
+    is_root = entry.task_id is not None and entry.task_id == root
     if is_root and moved_to == "DONE":
         return NotificationKind.PLAN_FINISHED
     return None

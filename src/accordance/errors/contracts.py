@@ -14,7 +14,13 @@ class Unparseable(AccordanceError):
     code = "unparseable"
 
     def __init__(
-        self, code: str, *, expected: str, actual: str, path: str = "$", offset: int = 0
+        self,
+        code: str,
+        *,
+        expected: str,
+        actual: str,
+        path: str = "$",
+        offset: int = 0,
     ) -> None:
         super().__init__(code, expected, actual, path, offset)
         self.code = code

@@ -12,7 +12,11 @@ class InvalidPlanFile(AccordanceError):
     category = Category.REJECTED
 
     def __init__(
-        self, reason: str, line: int = 0, file: str = "", way_out: str = ""
+        self,
+        reason: str,
+        line: int = 0,
+        file: str = "",
+        way_out: str = "",
     ) -> None:
         super().__init__(reason, line, file, way_out=way_out)
         self.reason = reason

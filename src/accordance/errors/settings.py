@@ -59,7 +59,11 @@ class NotServedHere(NoExecutor):
     code = "not-served-here"
 
     def __init__(
-        self, *args: object, queue: str, fault: str = "", way_out: str = ""
+        self,
+        *args: object,
+        queue: str,
+        fault: str = "",
+        way_out: str = "",
     ) -> None:
         super().__init__(*args, way_out=way_out)
         self.queue = queue  # where a worker that can would look for it

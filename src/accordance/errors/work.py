@@ -14,7 +14,11 @@ class IllegalTransition(AccordanceError):
     category = Category.CONFLICT
 
     def __init__(
-        self, state: str, event: str, legal: Iterable[str], what: str = "task"
+        self,
+        state: str,
+        event: str,
+        legal: Iterable[str],
+        what: str = "task",
     ) -> None:
         self.state = state
         self.event = event

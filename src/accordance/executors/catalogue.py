@@ -34,7 +34,11 @@ class Missing:
             f"this needs the extra {self.extra}: pip install 'accordance[{self.extra}]'"
         )
         lacks = f"accordance[{self.extra}]"
-        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks=lacks)
+        return RunOutcome(
+            fault=Fault.NOT_INSTALLED,
+            text=text,
+            lacks=lacks,
+        )
 
 
 def executor_for(spec: Spec, root: Path) -> ConfiguredExecutor | None:

@@ -72,7 +72,11 @@ class CommandExecutor:
         if not program:
             return None
         text = f"{program} is not installed"
-        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks=program)
+        return RunOutcome(
+            fault=Fault.NOT_INSTALLED,
+            text=text,
+            lacks=program,
+        )
 
     def _missing_program(self) -> str:
         """Return the program of the command if it is not there; else nothing.

@@ -74,10 +74,17 @@ class LocalExecutor:
         if find_spec("llama_cpp") is not None:
             return None
         text = "this needs the extra local: pip install 'accordance[local]'"
-        return RunOutcome(fault=Fault.NOT_INSTALLED, text=text, lacks="llama_cpp")
+        return RunOutcome(
+            fault=Fault.NOT_INSTALLED,
+            text=text,
+            lacks="llama_cpp",
+        )
 
     def _program(
-        self, assignment: Assignment, limits: RunLimits, model: Path
+        self,
+        assignment: Assignment,
+        limits: RunLimits,
+        model: Path,
     ) -> Program:
         max_tokens = self.spec.max_tokens
         if limits.budget.tokens:

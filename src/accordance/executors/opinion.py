@@ -42,4 +42,8 @@ def by_contract(raw: bytes, contract: Contract[Any], context: Context) -> Opinio
             done=True,
             text="The message honours its contract. It is judged after you end.",
         )
-    return Opinion(done=False, text=feedback(result), reason_code="SCHEMA_VIOLATION")
+    return Opinion(
+        done=False,
+        text=feedback(result),
+        reason_code="SCHEMA_VIOLATION",
+    )

@@ -58,7 +58,9 @@ def is_free(spec: Spec, model: str | None) -> bool:
 
 
 def room_for_answer(
-    budget: Budget, spent: Spending, add_cost: Pricing | None
+    budget: Budget,
+    spent: Spending,
+    add_cost: Pricing | None,
 ) -> int | None:
     """Return how many tokens the next answer may have; None if nothing bounds it.
 

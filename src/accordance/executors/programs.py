@@ -145,14 +145,22 @@ def cannot_run(error: WorkspaceError | OSError) -> RunOutcome:
 
 def not_isolated(error: IsolationUnavailable) -> RunOutcome:
     """Return the outcome of a run that could not be isolated as required."""
-    return RunOutcome(fault=Fault.NOT_ISOLATED, text=str(error), lacks="isolation")
+    return RunOutcome(
+        fault=Fault.NOT_ISOLATED,
+        text=str(error),
+        lacks="isolation",
+    )
 
 
 def no_space(error: Exception) -> RunOutcome | None:
     """Return the outcome of a run for which the disk had no room, if that was it."""
     if not isinstance(error, OSError) or error.errno not in _NO_SPACE:
         return None
-    return RunOutcome(fault=Fault.NO_SPACE, text=str(error), lacks="space on the disk")
+    return RunOutcome(
+        fault=Fault.NO_SPACE,
+        text=str(error),
+        lacks="space on the disk",
+    )
 
 
 def run_program(program: Program, limits: RunLimits) -> ProgramRun:
@@ -161,13 +169,19 @@ def run_program(program: Program, limits: RunLimits) -> ProgramRun:
     No process of it is left afterwards.
     """
     room = program.room
-    room.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    room.folder.mkdir(
+        parents=True,
+        mode=0o700,
+        exist_ok=True,
+    )
     stdin = room.folder / "stdin"
     stdin.write_bytes(program.stdin)
     room.prepare(program.level)
 
     errors = room.folder / ERRORS
-    redirection = f"exec < {shlex.quote(str(stdin))} 2> {shlex.quote(str(errors))}"
+    source = shlex.quote(str(stdin))
+    target = shlex.quote(str(errors))
+    redirection = f"exec < {source} 2> {target}"
     log = program.folder / _LOG
     command_run = run(
         f"{redirection}\n{program.command}",

@@ -153,9 +153,11 @@ class RunOutcome:
         """The tools that the agent used, by name and by kind."""
         names: list[str] = []
         for observation in self.seen:
-            if observation.what == TOOLS:
-                used = observation.details.get("used")
-                names += used if isinstance(used, list) else ()
+            if observation.what != TOOLS:
+                continue
+            used = observation.details.get("used")
+            if isinstance(used, list):
+                names += used
         return tools_used(names)
 
     @property
@@ -168,6 +170,9 @@ class RunOutcome:
 
         Lone surrogates, which cannot be stored, become question marks.
         """
+        seen = []
+        for record in self.seen:
+            seen.append({"what": record.what, **record.details})
         report = {
             "fault": self.fault.value if self.fault else None,
             "code": self.code,
@@ -184,7 +189,7 @@ class RunOutcome:
             "retry_after": self.retry_after,
             "isolation": self.isolation,
             "stronger": self.stronger,
-            "seen": [{"what": record.what, **record.details} for record in self.seen],
+            "seen": seen,
         }
         if self.lacks:
             report["lacks"] = self.lacks

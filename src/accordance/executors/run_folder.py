@@ -14,7 +14,9 @@ ERRORS: Final = "stderr.log"
 
 
 def run_tidily(
-    executor: Executor, assignment: Assignment, limits: RunLimits
+    executor: Executor,
+    assignment: Assignment,
+    limits: RunLimits,
 ) -> RunOutcome:
     """Run an executor once; afterwards the run's folder holds nothing but logs."""
     try:

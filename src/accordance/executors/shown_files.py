@@ -75,8 +75,11 @@ def _readable_paths(change: Mapping[str, Any], paths: Collection[str]) -> set[st
     """Return the files a task gives to read, and those its test commands name."""
     files = change.get("files") or ()
     read_paths = change["pins"].get("read_paths", ())
-    patterns = (*files, *read_paths)
-    given = Pins.of(pattern for pattern in patterns if normal_path(pattern) is not None)
+    patterns = []
+    for pattern in (*files, *read_paths):
+        if normal_path(pattern) is not None:
+            patterns.append(pattern)
+    given = Pins.of(patterns)
 
     readable = {path for path in paths if path in given}
     for command in change.get("allowedTests") or ():
@@ -86,7 +89,10 @@ def _readable_paths(change: Mapping[str, Any], paths: Collection[str]) -> set[st
 
 
 def _contents(
-    work: Path, paths: Iterable[str], what: str, weight: int
+    work: Path,
+    paths: Iterable[str],
+    what: str,
+    weight: int,
 ) -> Iterator[Piece]:
     """Yield the texts among the files.
 

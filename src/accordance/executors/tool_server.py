@@ -101,7 +101,11 @@ def make_server_for(
 
 
 def _described(offer: ToolOffer) -> Tool:
-    return Tool(name=offer.name, description=offer.about, input_schema=offer.takes)
+    return Tool(
+        name=offer.name,
+        description=offer.about,
+        input_schema=offer.takes,
+    )
 
 
 def _failure(text: str) -> CallToolResult:

@@ -32,7 +32,10 @@ def _costs(case: Case) -> Iterator[Finding]:
 
 
 def _over(
-    code: str, unit: str, used: float | None, limit: float | None
+    code: str,
+    unit: str,
+    used: float | None,
+    limit: float | None,
 ) -> Iterator[Finding]:
     if used is None or limit is None:
         return
@@ -53,7 +56,10 @@ def _sizes(case: Case) -> Iterator[Finding]:
 
 
 def _too_large(
-    unit: str, changed: int | None, pin: str, limit: int | None
+    unit: str,
+    changed: int | None,
+    pin: str,
+    limit: int | None,
 ) -> Iterator[Finding]:
     """A change larger than its pins allow. A smaller change may be tried again."""
     if limit is None:

@@ -76,9 +76,8 @@ def _wrong_log(case: Case) -> Iterator[Finding]:
         )
         yield _invalid(name, text)
 
-    missing = [
-        command for command in log.commands_missing if command not in case.own_tests
-    ]
+    ours = case.own_tests
+    missing = [command for command in log.commands_missing if command not in ours]
     if missing:
         text = f"selftest.log does not show these tests: {listed(missing)}"
         yield _invalid(name, text)

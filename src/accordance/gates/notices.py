@@ -139,11 +139,11 @@ def _given_tests(case: Case) -> Iterator[str]:
 
 def _weak_reports(case: Case) -> Iterator[str]:
     """A report without canaries is worth no more than the exit code."""
-    weak = [
-        run.command
-        for run in case.facts.runs
-        if run.report is not None and run.report.written_by_run
-    ]
+    weak = []
+    for run in case.facts.runs:
+        report = run.report
+        if report is not None and report.written_by_run:
+            weak.append(run.command)
     if weak:
         yield (
             "the report of the tests was written by their own run, which the code under "

@@ -42,7 +42,10 @@ def _denied_tools(case: Case) -> Iterator[Finding]:
 
 
 def _not_among(
-    used: str | None, allowed: list[str] | None, kind: str, field: str
+    used: str | None,
+    allowed: list[str] | None,
+    kind: str,
+    field: str,
 ) -> Iterator[Finding]:
     if used is None or allowed is None:
         return

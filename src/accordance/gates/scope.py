@@ -126,7 +126,9 @@ def _paths_left_out(facts: AttemptFacts) -> Iterator[tuple[str, str]]:
 
 
 def _files_out_of_scope(
-    scope: PathScope, files: tuple[PathChange, ...], links: Mapping[str, str]
+    scope: PathScope,
+    files: tuple[PathChange, ...],
+    links: Mapping[str, str],
 ) -> _Broken:
     """Return the changed paths that are not allowed; links are followed."""
     links_after = dict(links)

@@ -76,10 +76,10 @@ def _changed_steering(case: Case) -> Iterator[Finding]:
 
 def _changed_hooks(case: Case) -> Iterator[Finding]:
     """A file that decides what agents and hooks do may change only if it is named."""
-    paths = {file.path for file in case.facts.steering}
-    unnamed = sorted(
-        path for path in paths if _steers_hooks(case, path) and not case.names(path)
-    )
+    unnamed = []
+    for path in sorted({file.path for file in case.facts.steering}):
+        if _steers_hooks(case, path) and not case.names(path):
+            unnamed.append(path)
     if unnamed:
         text = (
             "decide what agents and hooks do and were changed without being pinned by "
@@ -112,8 +112,9 @@ def _changed_scripts(case: Case) -> Iterator[str]:
 
 def _failed_runs(case: Case) -> Iterator[Finding]:
     """Every test command was run, and each of them passed."""
-    claims_success = case.claim is not None and case.claim.tests.passed
-    contradiction = " (the agent says that tests passed)" if claims_success else ""
+    contradiction = ""
+    if case.claim is not None and case.claim.tests.passed:
+        contradiction = " (the agent says that tests passed)"
     excused = excused_failures(case.task, case.facts)
 
     runs = {run.command: run for run in case.facts.runs}
@@ -147,15 +148,15 @@ def _unproven_runs(case: Case) -> Iterator[Finding]:
     if case.facts.version < WITH_TEST_REPORTS:
         return
     for run in case.facts.runs:
-        report = run.report
-        if report is not None and report.tampered:
-            text = f"{report.tampered}: {run.command}"
+        tampered = "" if run.report is None else run.report.tampered
+        if tampered:
+            text = f"{tampered}: {run.command}"
             yield _finding("TEST_RUN_TAMPERED", text, run.command)
-        elif run.passed:
-            reason = _why_not_run(run)
-            if reason:
-                text = f"{reason}: {run.command}"
-                yield _finding("TESTS_NOT_RUN", text, run.command)
+            continue
+        reason = _why_not_run(run) if run.passed else ""
+        if reason:
+            text = f"{reason}: {run.command}"
+            yield _finding("TESTS_NOT_RUN", text, run.command)
 
 
 def _why_not_run(run: CommandRun) -> str:

@@ -23,7 +23,10 @@ from accordance.workspace.errors import BundleBroken, WorkspaceError
 
 
 def free_place(
-    bundles: Path, task_id: str, attempt: int, owner: str | None = None
+    bundles: Path,
+    task_id: str,
+    attempt: int,
+    owner: str | None = None,
 ) -> Path:
     """Return where the bundle will be written.
 

@@ -49,7 +49,12 @@ def environment_for(
     commands = _commands(task, gateway)
     base = _base_of(tree)
     return environment_of_tests(
-        base, commands, gateway.environment, level, tell=tell, stop=stop
+        base,
+        commands,
+        gateway.environment,
+        level,
+        tell=tell,
+        stop=stop,
     )
 
 
@@ -103,7 +108,9 @@ class EnvironmentExplanation:
 
 
 def explanation_of(
-    tree: AttemptTree, tests: Sequence[str], wish: EnvironmentWish
+    tree: AttemptTree,
+    tests: Sequence[str],
+    wish: EnvironmentWish,
 ) -> EnvironmentExplanation:
     """Return what would be prepared for tests, and why."""
     base = _base_of(tree)

@@ -72,7 +72,9 @@ def examine(
 
 
 def _collect(
-    tree: AttemptTree, request: EvidenceRequest, setting: AttemptSetting
+    tree: AttemptTree,
+    request: EvidenceRequest,
+    setting: AttemptSetting,
 ) -> CollectedFacts:
     collected = collect(
         tree.workspace,
@@ -102,7 +104,9 @@ def _hand_in(
 
 
 def _evidence_request(
-    task: TaskInput, submission: Submission | None, options: JudgeOptions
+    task: TaskInput,
+    submission: Submission | None,
+    options: JudgeOptions,
 ) -> EvidenceRequest:
     """Return what to look for, where the submission says it is."""
     claim = submission.value if isinstance(submission, Accepted) else None

@@ -26,7 +26,10 @@ def hidden_request(
 
 
 def why_not_hidden(
-    task: TaskInput, gateway: JudgingPolicy, repository: Path, room: Room
+    task: TaskInput,
+    gateway: JudgingPolicy,
+    repository: Path,
+    room: Room,
 ) -> str:
     """Return why the hidden tests of a task cannot be run unseen, or nothing."""
     if task.hidden_tests is None:

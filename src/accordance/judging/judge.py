@@ -201,7 +201,11 @@ def _judge_on(
     log = _ProgressLog(options.tell)
     task = request.task
     environment = environment_or_fault(
-        tree, task, options.gateway, tell=log, stop=options.stop
+        tree,
+        task,
+        options.gateway,
+        tell=log,
+        stop=options.stop,
     )
     if not tree.has_passed_preflight:
         log("looking at the task")
@@ -304,7 +308,9 @@ def _check_that_it_can_be_kept(options: JudgeOptions, task: TaskInput) -> None:
 
 
 def _check_that_it_stays_hidden(
-    options: JudgeOptions, task: TaskInput, root: Path
+    options: JudgeOptions,
+    task: TaskInput,
+    root: Path,
 ) -> None:
     """Refuse to keep what hidden tests print where the next attempt can read it."""
     kept = options.bundles

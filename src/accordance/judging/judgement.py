@@ -199,7 +199,8 @@ def _mutants(check: MutationCheck | None) -> JsonObject | None:
     """Return which faults the tests noticed; None if none were tried."""
     if check is None:
         return None
-    return {"chosen": check.chosen, "tried": [asdict(tried) for tried in check.tried]}
+    tried = [asdict(mutant) for mutant in check.tried]
+    return {"chosen": check.chosen, "tried": tried}
 
 
 def _changed_lines(facts: AttemptFacts) -> list[JsonObject] | None:

@@ -108,7 +108,8 @@ def complete(
     documents = _documents(task, collected, request, submit, None)
     artifacts = {}
     for name in missing:
-        path = left[name].path.removeprefix(f"{request.folder}/").rstrip("/")
+        path = left[name].path.removeprefix(f"{request.folder}/")
+        path = path.rstrip("/")
         if name is ArtifactName.EVIDENCE_DIR:
             path += f"/{_RUNS}"
         artifacts[path] = documents[name]
@@ -126,7 +127,9 @@ def _is_missing(fact: ArtifactFact) -> bool:
 
 
 def _merged(
-    left: EvidenceFacts, made: EvidenceFacts, missing: Sequence[ArtifactName]
+    left: EvidenceFacts,
+    made: EvidenceFacts,
+    missing: Sequence[ArtifactName],
 ) -> EvidenceFacts:
     """Return the agent's evidence with what was made in place of what is missing."""
     ours = {fact.name: replace(fact, ours=True) for fact in made.artifacts}
@@ -186,7 +189,9 @@ def _examined(
 
 
 def _submission(
-    task: TaskInput, facts: AttemptFacts, request: EvidenceRequest
+    task: TaskInput,
+    facts: AttemptFacts,
+    request: EvidenceRequest,
 ) -> JsonObject:
     """Return a submission of nothing but facts."""
     failed = failed_runs(task, facts)
@@ -254,7 +259,10 @@ def _claimed(claim: Claim, facts: AttemptFacts) -> JsonObject:
 
 
 def _selftest_log(
-    task: TaskInput, facts: AttemptFacts, tests: Sequence[str], logs: Sequence[Path]
+    task: TaskInput,
+    facts: AttemptFacts,
+    tests: Sequence[str],
+    logs: Sequence[Path],
 ) -> bytes:
     """Return the output of every test, as an agent would have logged it."""
     untested = facts.isolation_missing or facts.environment_broken

@@ -193,7 +193,9 @@ class _SignatureCheck(NamedTuple):
 
 
 def _check_signature(
-    folder: Path, judgement: Judgement | None, key: Path | None
+    folder: Path,
+    judgement: Judgement | None,
+    key: Path | None,
 ) -> _SignatureCheck:
     if key is None:
         is_signed = (folder / ATTESTATION).exists()

@@ -59,7 +59,10 @@ def starting_commit(root: Path, base: str | None, baseline: Baseline | None) -> 
 
 
 def settings_breaches(
-    root: Path, baseline: Baseline | None, *, strict: bool
+    root: Path,
+    baseline: Baseline | None,
+    *,
+    strict: bool,
 ) -> tuple[Breach, ...]:
     """Return what was done to git's own settings, as far as that can be known."""
     text = ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from accordance.contracts.jsonpath import JsonObject
+from accordance.contracts.jsonpath import JsonObject, without_nulls
 from accordance.errors import AccordanceError
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
@@ -39,12 +39,11 @@ def must_fit(tool: str, takes: Mapping[str, Any], arguments: JsonObject) -> None
     properties = takes["properties"]
     unknown = [name for name in arguments if name not in properties]
     if unknown:
-        raise BadArguments(
-            f"{tool} takes no {_listed(map(_shown, unknown))}",
-            way_out=f"it takes {_listed(properties) or 'nothing'}",
-        )
+        named = _listed(map(_shown, unknown))
+        known = _listed(properties) or "nothing"
+        raise BadArguments(f"{tool} takes no {named}", way_out=f"it takes {known}")
 
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = without_nulls(arguments)
     missing = [name for name in takes.get("required", ()) if name not in given]
     if missing:
         about = properties[missing[0]]["description"]

@@ -27,7 +27,11 @@ def read_part(name: str, content: bytes, offset: int) -> JsonObject:
         part = text.encode()
     end = offset + len(part)
 
-    answer: JsonObject = {"file": name, "bytes": len(content), "offset": offset}
+    answer: JsonObject = {
+        "file": name,
+        "bytes": len(content),
+        "offset": offset,
+    }
     if text is None:
         answer["base64"] = base64.b64encode(part).decode()
     else:

@@ -96,11 +96,21 @@ TOOLS: Final[Mapping[str, _Tool]] = {
     "check": _Tool(
         "Check a message against the contract of your task, or against another, "
         "without handing it in: every violation, with a fix.",
-        _object(("message",), message=_MESSAGE, contract=_CONTRACT, task_id=_TASK),
+        _object(
+            ("message",),
+            message=_MESSAGE,
+            contract=_CONTRACT,
+            task_id=_TASK,
+        ),
     ),
     "submit": _Tool(
         "Hand in the message for a task and get the verdict.",
-        _object(message=_MESSAGE, patch=_PATCH, task_id=_TASK, attempt=_ATTEMPT),
+        _object(
+            message=_MESSAGE,
+            patch=_PATCH,
+            task_id=_TASK,
+            attempt=_ATTEMPT,
+        ),
     ),
     "get_verdict": _Tool(
         "Show what was decided about a task, and its state.",
@@ -109,7 +119,12 @@ TOOLS: Final[Mapping[str, _Tool]] = {
     "read_evidence": _Tool(
         "List the files that an attempt left when it was judged, or read one in parts: "
         "test output, reports, the change.",
-        _object(task_id=_TASK, attempt=_JUDGED_ATTEMPT, file=_FILE, offset=_OFFSET),
+        _object(
+            task_id=_TASK,
+            attempt=_JUDGED_ATTEMPT,
+            file=_FILE,
+            offset=_OFFSET,
+        ),
     ),
     "ask_human": _Tool(
         "Ask a person. The task waits for the answer, which goes to the worker that "
@@ -140,7 +155,10 @@ def offers(calls: Mapping[str, Call]) -> tuple[ToolOffer, ...]:
 
 
 def _call(
-    name: str, takes: JsonObject, call: Call, arguments: JsonObject
+    name: str,
+    takes: JsonObject,
+    call: Call,
+    arguments: JsonObject,
 ) -> JsonObject:
     """Call a tool, if its arguments are such as it takes. Raises BadArguments."""
     must_fit(name, takes, arguments)

@@ -59,7 +59,9 @@ class McpDoor:
         """Keep sessions until the server ends."""
         server: Server[Any] = make_server_for(self._offers_for, INSTRUCTIONS)
         sessions = StreamableHTTPSessionManager(
-            server, max_sessions=_MOST_SESSIONS, max_request_body_size=_NO_BOUND
+            server,
+            max_sessions=_MOST_SESSIONS,
+            max_request_body_size=_NO_BOUND,
         )
         async with sessions.run():
             self._sessions = sessions
@@ -80,7 +82,13 @@ class McpDoor:
         project: Project = request.scope[_PROJECT]
         identity: Identity = request.scope[_IDENTITY]
         turn = self._turns.setdefault((id(project.ledger), identity.name), Lock())
-        desk = Desk(project, identity, any_task=False, resumes=True, lock=turn)
+        desk = Desk(
+            project,
+            identity,
+            any_task=False,
+            resumes=True,
+            lock=turn,
+        )
         return desk.offers()
 
 
@@ -89,7 +97,8 @@ def _worker(identity: Identity, headers: Headers) -> Identity:
     name = headers.get(WORKER_HEADER)
     if name is None:
         return identity
-    is_good = 1 <= len(name) <= _LONGEST_NAME and name.isprintable() and "/" not in name
+    has_good_length = 1 <= len(name) <= _LONGEST_NAME
+    is_good = has_good_length and name.isprintable() and "/" not in name
     if not is_good or name != name.strip():
         raise InvalidWorker(
             f"Accordance-Worker has 1 to {_LONGEST_NAME} printable characters,"

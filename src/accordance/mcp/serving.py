@@ -22,7 +22,11 @@ def desk_for(
     resumes: bool = False,
 ) -> Desk:
     """Return the place of an agent that this machine's user has started."""
-    identity = Identity(name=holder, role=Role.ADMIN, rights=RIGHTS[Role.ADMIN])
+    identity = Identity(
+        name=holder,
+        role=Role.ADMIN,
+        rights=RIGHTS[Role.ADMIN],
+    )
     return Desk(project, identity, plan_id, any_task, resumes)
 
 

@@ -19,7 +19,8 @@ from accordance.domain.roles import ROLES, AgentRole, roles_from
 from accordance.domain.test_environments import EnvironmentWish
 from accordance.domain.test_policy import Consequence, TestPolicy
 from accordance.errors import InvalidSettings
-from accordance.project.settings import EnvironmentSettings, Judge, Settings
+from accordance.project.judge_settings import EnvironmentSettings, Judge
+from accordance.project.settings import Settings
 from accordance.workspace.isolation import CommandLimits
 from accordance.workspace.mutant_runs import MutantPolicy
 from accordance.workspace.probing import AUTO, LEVEL_NAMES

@@ -14,7 +14,10 @@ Json = dict[str, Any]
 
 
 def task_json(
-    task: ClientTask, *, history: int | None = None, with_artifacts: bool = True
+    task: ClientTask,
+    *,
+    history: int | None = None,
+    with_artifacts: bool = True,
 ) -> Json:
     """Return a task. `history` is how many messages are wanted at most; None: all."""
     content: Json = {
@@ -25,9 +28,9 @@ def task_json(
     }
     if with_artifacts and task.artifacts:
         content["artifacts"] = [artifact_json(each) for each in task.artifacts]
-    said = _last(task.talk, history)
-    if said:
-        content["history"] = [message_json(task, each) for each in said]
+    messages = _last(task.talk, history)
+    if messages:
+        content["history"] = [message_json(task, each) for each in messages]
     return content
 
 
@@ -49,18 +52,18 @@ def _status_message(task: ClientTask) -> Json:
     return message_json(task, task.status)
 
 
-def message_json(task: ClientTask, said: Utterance) -> Json:
+def message_json(task: ClientTask, message: Utterance) -> Json:
     """Return a message about a task. The same words are the same message."""
-    parts: list[Json] = [{"text": said.text}]
-    if said.data is not None:
-        parts.append({"data": dict(said.data), "mediaType": "application/json"})
-    text = json.dumps([task.name, task.stage, said.is_ours, parts], sort_keys=True)
+    parts: list[Json] = [{"text": message.text}]
+    if message.data is not None:
+        parts.append({"data": dict(message.data), "mediaType": "application/json"})
+    text = json.dumps([task.name, task.stage, message.is_ours, parts], sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {
         "messageId": digest[:_ID_DIGITS],
         "taskId": task.name,
         "contextId": task.plan_id,
-        "role": "ROLE_AGENT" if said.is_ours else "ROLE_USER",
+        "role": "ROLE_AGENT" if message.is_ours else "ROLE_USER",
         "parts": parts,
     }
 

@@ -21,15 +21,19 @@ def github_annotation(
 ) -> str:
     """A line that GitHub shows beside the code; details are further lines in it."""
     properties = {**where, "title": title}
-    written = [
-        f"{key}={_property(printable(str(value)))}" for key, value in properties.items()
-    ]
-    message = "\n".join(printable(line) for line in (text, *details))
-    return f"::{kind} {','.join(written)}::{_data(message)}"
+    written = []
+    for key, value in properties.items():
+        shown = printable(str(value))
+        written.append(f"{key}={_property(shown)}")
+    options = ",".join(written)
+    message = "\n".join(map(printable, (text, *details)))
+    return f"::{kind} {options}::{_data(message)}"
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = text.replace("%", "%25")
+    text = text.replace("\r", "%0D")
+    return text.replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -45,7 +49,11 @@ def sarif_document(
 
     Notifications say why the tool could not do its work.
     """
-    driver = {"name": "accordance", "version": __version__, "rules": rules}
+    driver = {
+        "name": "accordance",
+        "version": __version__,
+        "rules": rules,
+    }
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "results": results,
@@ -57,4 +65,10 @@ def sarif_document(
             "toolExecutionNotifications": notifications,
         }
         run["invocations"] = [invocation]
-    return as_json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+    return as_json_text(
+        {
+            "$schema": _SCHEMA,
+            "version": "2.1.0",
+            "runs": [run],
+        }
+    )

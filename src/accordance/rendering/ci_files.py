@@ -9,7 +9,11 @@ from accordance._version import __version__
 
 def ci_file(template: str, *, agents: Sequence[str], tasks: str) -> str:
     """Return a template with this version of accordance, the agents and the tasks."""
-    values = {"VERSION": __version__, "AGENTS": " ".join(agents), "TASKS": tasks}
+    values = {
+        "VERSION": __version__,
+        "AGENTS": " ".join(agents),
+        "TASKS": tasks,
+    }
     text = template
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)

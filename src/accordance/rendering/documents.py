@@ -191,7 +191,9 @@ def _html(block: Block) -> str:
 
 
 def _html_facts(rows: Sequence[tuple[str, str]]) -> str:
-    pairs = [_element("dt", name) + _element("dd", value) for name, value in rows]
+    pairs = []
+    for name, value in rows:
+        pairs.append(_element("dt", name) + _element("dd", value))
     return f"<dl>{''.join(pairs)}</dl>"
 
 
@@ -207,7 +209,8 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 
 def _element(tag: str, text: str) -> str:
-    return f"<{tag}>{html.escape(_on_one_line(text))}</{tag}>"
+    content = html.escape(_on_one_line(text))
+    return f"<{tag}>{content}</{tag}>"
 
 
 def _folded(details: Details) -> str:

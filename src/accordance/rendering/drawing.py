@@ -38,10 +38,10 @@ def draw_text(graph: PlanGraph, labels: Labels, states: States | None = None) ->
     """
     lines: list[str] = []
     drawn: set[str] = set()
-    without_goal = [
-        task for task in graph if task != graph.root and not graph[task].parents
-    ]
-    top = [graph.root, *without_goal]
+    top = [graph.root]
+    for task, node in graph.nodes.items():
+        if task != graph.root and not node.parents:
+            top.append(task)
     waiting = [_Branch(task) for task in reversed(top)]
 
     while waiting:
@@ -99,10 +99,18 @@ def _notes(node: PlanNode, labels: Labels) -> Iterator[str]:
 # -- Mermaid and DOT
 
 _MERMAID_SHAPES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {"GOAL": ("([", "])"), "ACTION": ("[", "]"), "CHECK": ("{{", "}}")}
+    {
+        "GOAL": ("([", "])"),
+        "ACTION": ("[", "]"),
+        "CHECK": ("{{", "}}"),
+    }
 )
 _DOT_SHAPES: Final[Mapping[str, str]] = MappingProxyType(
-    {"GOAL": "ellipse", "ACTION": "box", "CHECK": "hexagon"}
+    {
+        "GOAL": "ellipse",
+        "ACTION": "box",
+        "CHECK": "hexagon",
+    }
 )
 
 
@@ -117,7 +125,9 @@ def draw_mermaid(graph: PlanGraph, labels: Labels, states: States | None = None)
         lines.append(f'    {name}{opening}"{text}"{closing}')
 
     for task, other, arrow in _arrows(graph, "-->", "-.->"):
-        lines.append(f"    {names[task]} {arrow} {names[other]}")
+        source = names[task]
+        target = names[other]
+        lines.append(f"    {source} {arrow} {target}")
     return "\n".join(lines) + "\n"
 
 
@@ -133,13 +143,17 @@ def draw_dot(graph: PlanGraph, labels: Labels, states: States | None = None) -> 
 
     waiting_style = " [style=dashed, constraint=false]"
     for task, other, style in _arrows(graph, "", waiting_style):
-        lines.append(f"  {_dot_text(task)} -> {_dot_text(other)}{style};")
+        source = _dot_text(task)
+        target = _dot_text(other)
+        lines.append(f"  {source} -> {target}{style};")
     lines.append("}")
     return "\n".join(lines) + "\n"
 
 
 def _arrows(
-    graph: PlanGraph, to_part: str, to_dependent: str
+    graph: PlanGraph,
+    to_part: str,
+    to_dependent: str,
 ) -> Iterator[tuple[str, str, str]]:
     """Yield every edge with the way it is drawn."""
     for task in graph:
@@ -168,18 +182,28 @@ def _alternative(node: PlanNode) -> str:
 
 
 def _mermaid_text(text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return escaped.replace("\n", " ").replace("#", "#35;")  # it begins an entity
+    escaped = text.replace("&", "&amp;")
+    escaped = escaped.replace('"', "&quot;")
+    escaped = escaped.replace("<", "&lt;")
+    escaped = escaped.replace("\n", " ")
+    return escaped.replace("#", "#35;")  # it begins an entity
 
 
 def _dot_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    escaped = text.replace("\\", "\\\\")
+    escaped = escaped.replace('"', '\\"')
+    escaped = escaped.replace("\n", " ")
     return f'"{escaped}"'
 
 
 FORMATS: Final[Mapping[str, Callable[[PlanGraph, Labels, States | None], str]]] = (
     MappingProxyType(
-        {"text": draw_text, "mermaid": draw_mermaid, "dot": draw_dot, "svg": draw_svg}
+        {
+            "text": draw_text,
+            "mermaid": draw_mermaid,
+            "dot": draw_dot,
+            "svg": draw_svg,
+        }
     )
 )
 """Every form a plan can be drawn in."""

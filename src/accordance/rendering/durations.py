@@ -23,7 +23,9 @@ def duration_text(seconds: float) -> str:
         return f"{hours} h {rest // _MINUTE:02d} min"
     days, rest = divmod(whole, _DAY)
     hours = rest // _HOUR
-    return f"{days} d {hours} h" if hours else f"{days} d"
+    if not hours:
+        return f"{days} d"
+    return f"{days} d {hours} h"
 
 
 def ago(at: str, now: str) -> str:

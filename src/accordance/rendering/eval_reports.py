@@ -85,9 +85,10 @@ def as_text(report: EvalReport) -> str:
 def _facts(report: EvalReport) -> list[tuple[str, str]]:
     total = len(report.trials)
     rate = f"{percent(report.resolved_rate)} ({report.resolved} of {total} trials)"
-    passes = [
-        (f"pass@{k}", percent(report.pass_at(k))) for k in range(1, report.wanted + 1)
-    ]
+    passes = []
+    for k in range(1, report.wanted + 1):
+        share = percent(report.pass_at(k))
+        passes.append((f"pass@{k}", share))
     facts = [
         ("resolved", rate),
         *passes,

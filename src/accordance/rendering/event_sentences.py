@@ -132,7 +132,11 @@ def _asked_person(event: Happening) -> str:
 def _answered(event: Happening) -> str:
     """What a person answered, as far as a line can show it."""
     words = [event.text("text"), event.text("choose")]
-    decisions = {"approve": "approved", "give_up": "given up", "yes": "yes"}
+    decisions = {
+        "approve": "approved",
+        "give_up": "given up",
+        "yes": "yes",
+    }
     words += [word for key, word in decisions.items() if event.payload.get(key)]
     if event.payload.get("yes") is False:
         words.append("no")

@@ -22,7 +22,11 @@ VERSION: Final = "accordance.golden_report.v1"
 _NOT_IN_XML: Final = re.compile(
     "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
-_MARKS: Final = {"PASSED": "✓", "FAILED": "✗", "MISSING": "?"}
+_MARKS: Final = {
+    "PASSED": "✓",
+    "FAILED": "✗",
+    "MISSING": "?",
+}
 
 
 # -- text
@@ -62,7 +66,11 @@ def as_json(report: GoldenReport) -> JsonObject:
     levels = {}
     for level, (passed, total) in report.by_level().items():
         rate = round(passed / total, 6)
-        levels[level] = {"passed": passed, "total": total, "rate": rate}
+        levels[level] = {
+            "passed": passed,
+            "total": total,
+            "rate": rate,
+        }
 
     return {
         "schema_version": VERSION,
@@ -119,7 +127,11 @@ class _Report(Closed):
     cases: Annotated[list[_Case], Field(min_length=1)]
 
 
-_FILE: Final = Contract(version=VERSION, name="golden_report", model=_Report)
+_FILE: Final = Contract(
+    version=VERSION,
+    name="golden_report",
+    model=_Report,
+)
 _checker: Final = Checker(Registry((_FILE,)))
 
 

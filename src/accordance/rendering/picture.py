@@ -30,7 +30,11 @@ from accordance.rendering.svg import document_start, element
 _CORNER: Final = 6  # the radius at which arrows turn
 _TEXT_LEFT: Final = 12
 _COLUMN: Final = 6.7  # pixels of a character, on average
-_RADII: Final[Mapping[str, int]] = {"GOAL": 10, "ACTION": 6, "CHECK": 22}
+_RADII: Final[Mapping[str, int]] = {
+    "GOAL": 10,
+    "ACTION": 6,
+    "CHECK": 22,
+}
 _FRAME_RADIUS: Final = 10
 _MOST_LINES: Final = 2  # of the title of a box
 _LINE_HEIGHT: Final = 15
@@ -72,7 +76,13 @@ def draw_svg(
         element("desc", description),
         element("style", stylesheet(theme)),
         *map(_tip, picture.ties),
-        element("rect", class_="page", width=width, height=height, rx=8),
+        element(
+            "rect",
+            class_="page",
+            width=width,
+            height=height,
+            rx=8,
+        ),
         *picture.lines(),
         *placed.lines,
         "</svg>",
@@ -187,7 +197,11 @@ class _Picture:
         shape = "frame" if level % 2 == 0 else "frame inner"
 
         heading = element(
-            "text", xml_text(title), class_="h", x=text_left, y=box.y + 22
+            "text",
+            xml_text(title),
+            class_="h",
+            x=text_left,
+            y=box.y + 22,
         )
         note = _note(text_left, box.y + HEADER - 6, self._notes(box.task))
         border = _rect(box, _FRAME_RADIUS)
@@ -299,7 +313,12 @@ def _path(route: ArrowRoute) -> str:
     path += f"L{last.x} {last.y}"
 
     tie = route.arrow.tie
-    return element("path", class_=f"a {tie}", d=path, marker_end=f"url(#tip-{tie})")
+    return element(
+        "path",
+        class_=f"a {tie}",
+        d=path,
+        marker_end=f"url(#tip-{tie})",
+    )
 
 
 def _towards(corner: Point, other: Point) -> Point:

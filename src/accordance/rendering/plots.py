@@ -65,8 +65,20 @@ def t_score_svg(answer: AgentAnswer, language: Language = "ko") -> str:
     lines = [
         document_start(width, height, _FONT),
         element("title", title),
-        element("rect", width=width, height=height, fill="#ffffff"),
-        element("text", title, x=_LEFT, y=24, font_size=16, font_weight=600),
+        element(
+            "rect",
+            width=width,
+            height=height,
+            fill="#ffffff",
+        ),
+        element(
+            "text",
+            title,
+            x=_LEFT,
+            y=24,
+            font_size=16,
+            font_weight=600,
+        ),
     ]
     lines += _svg_bands(height - _BOTTOM)
     for row, entry in enumerate(entries):
@@ -99,7 +111,14 @@ def _svg_bands(bottom: int) -> list[str]:
 
 
 def _svg_label(x: str, y: int, text: str) -> str:
-    return element("text", text, x=x, y=y, text_anchor="middle", fill=_GREY)
+    return element(
+        "text",
+        text,
+        x=x,
+        y=y,
+        text_anchor="middle",
+        fill=_GREY,
+    )
 
 
 def _svg_row(entry: TScore, middle: int, note: str) -> list[str]:
@@ -121,8 +140,22 @@ def _svg_row(entry: TScore, middle: int, note: str) -> list[str]:
     baseline = middle + 4
     score_x = _LEFT + _SCALE + 8
     return [
-        element("text", label, x=_LEFT - 12, y=baseline, text_anchor="end", **weight),
-        element("circle", title, cx=_x(entry.score), cy=middle, r=radius, fill=colour),
+        element(
+            "text",
+            label,
+            x=_LEFT - 12,
+            y=baseline,
+            text_anchor="end",
+            **weight,
+        ),
+        element(
+            "circle",
+            title,
+            cx=_x(entry.score),
+            cy=middle,
+            r=radius,
+            fill=colour,
+        ),
         element("text", score, x=score_x, y=baseline, **weight),
     ]
 

@@ -70,7 +70,9 @@ def self_critique_blocks(
 
 
 def validation_report(
-    result: Accepted[Any] | Rejected, name: str = "", language: Language = "ko"
+    result: Accepted[Any] | Rejected,
+    name: str = "",
+    language: Language = "ko",
 ) -> Iterator[Block]:
     """Yield a report on the check of a message."""
     words = WORDS[language]
@@ -281,7 +283,9 @@ def _collapsed_first(entry: tuple[Group, CollapseReport]) -> tuple[bool, Group]:
 
 
 def _collapse_row(
-    group: Group, report: CollapseReport, words: ReportWords
+    group: Group,
+    report: CollapseReport,
+    words: ReportWords,
 ) -> tuple[str, ...]:
     status = words.statuses[report.status]
     request = group.request[:_SHORT_DIGEST]

@@ -22,4 +22,11 @@ def shown(line: str) -> str:
 
 def as_json_text(value: Any) -> str:
     """A value as JSON. Control characters are escaped, so that the value is kept."""
-    return printable_lines(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    return printable_lines(
+        json.dumps(
+            value,
+            indent=2,
+            ensure_ascii=False,
+            default=str,
+        )
+    )

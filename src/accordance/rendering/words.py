@@ -308,7 +308,11 @@ WORDS: Final[Mapping[Language, ReportWords]] = MappingProxyType(
                 "collapsed": "坍缩",
                 "diverse": "多样",
             },
-            directions={"narrowing": "收窄", "steady": "平稳", "widening": "变宽"},
+            directions={
+                "narrowing": "收窄",
+                "steady": "平稳",
+                "widening": "变宽",
+            },
             because={
                 "task_type": "任务类型 {detail}",
                 "stage": "阶段 {detail}",

@@ -6,7 +6,7 @@ A row is an attempt that is queued or in work.
     RUNNING   a worker has begun it, under a claim
     BROKEN    it cannot be carried on; the reconciler settles it
 
-Whoever begins an attempt gets the next claim number, and whatever it writes later names
+A process that begins an attempt gets the next claim number, and whatever it writes later names
 that number. So a worker that was taken for dead, and wakes up after another has begun
 the attempt again, changes nothing. The row goes in the transaction that settles the
 attempt.

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from accordance.changes.attempt import Commission, Workshop, workshop_of
+from accordance.changes.attempt import Commission
 from accordance.changes.keeping import store_away, with_kept_evidence
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.contracts.context import Context
 from accordance.domain.case import claim_context
 from accordance.domain.chain import Payload

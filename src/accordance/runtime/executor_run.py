@@ -157,13 +157,13 @@ class ExecutorRun:
 
 
 def _provider(choice: Choice) -> str:
-    """Return whose model is asked, or the kind of the program that asks one."""
+    """Return whose model is asked, or the kind of the program that asks a model."""
     spec = choice.spec
     return spec.provider if isinstance(spec, LlmSpec) else spec.kind
 
 
 def _describe(span: tracing.Span, assignment: Assignment, produced: RunOutcome) -> None:
-    """Say in a span what a run has used and how it ended; what was said, if wanted."""
+    """Say in a span what a run has used and how it ended; the contents, if wanted."""
     spent = produced.spending
     used = names.of_spending(spent.read, spent.written, spent.cached, spent.cost)
     span.set(used)

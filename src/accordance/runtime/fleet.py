@@ -13,6 +13,7 @@ from accordance.domain.capabilities import Capabilities, capabilities_from
 from accordance.errors import Conflict, NotFound
 from accordance.runtime.workers import DEAD_AFTER_SECONDS
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 
 _WORKERS: Final = text(
     "SELECT executor_id, version, queues, about,"
@@ -83,7 +84,7 @@ class Line:
 
 def fleet_workers(engine: Engine) -> list[FleetWorker]:
     """Return the workers, those that started first before the others."""
-    with translated(engine), engine.connect() as connection:
+    with looking(engine) as connection:
         return _workers(connection)
 
 
@@ -108,7 +109,7 @@ def _worker(row: Mapping[Any, Any]) -> FleetWorker:
 
 def fleet_lines(engine: Engine) -> list[Line]:
     """Return what is queued and in work, by version and queue."""
-    with translated(engine), engine.connect() as connection:
+    with looking(engine) as connection:
         workers = _workers(connection)
         rows = connection.execute(_LINES).all()
     return [
@@ -147,7 +148,7 @@ def fleet_worker(engine: Engine, name: str) -> FleetWorker:
 
 def attempts_of(engine: Engine, worker_id: str) -> list[RunningAttempt]:
     """Return what a worker carries out now."""
-    with translated(engine), engine.connect() as connection:
+    with looking(engine) as connection:
         rows = connection.execute(_ATTEMPTS, {"worker_id": worker_id}).mappings()
         return [
             RunningAttempt(

@@ -45,7 +45,7 @@ class WaitingCause:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Waiting:
     """The open questions of a cause, by what still stands in their way."""
 
     by_cause: dict[tuple[str, str | None], list[QuestionRecord]] = field(
@@ -65,22 +65,22 @@ def go_on(
     Return every cause that tasks had waited for, those that are gone first.
     """
     with ledger.read() as tx:
-        found = _probed(tx, probe, plan_id)
+        waiting = _probed(tx, probe, plan_id)
 
     causes = []
-    for (key, obstacle), questions in found.by_cause.items():
+    for (key, obstacle), questions in waiting.by_cause.items():
         tasks = _task_ids(questions)
         if obstacle is None:
             tasks = _go_on(ledger, questions, by)
         cause = cause_from(key)
         if cause is not None and tasks:
             causes.append(WaitingCause(cause, tasks, obstacle))
-    causes.sort(key=lambda waiting: not waiting.is_gone)
+    causes.sort(key=lambda cause: not cause.is_gone)
     return tuple(causes)
 
 
-def _probed(tx: Transaction, probe: Probe, plan_id: str | None) -> _Found:
-    found = _Found()
+def _probed(tx: Transaction, probe: Probe, plan_id: str | None) -> _Waiting:
+    waiting = _Waiting()
     where = {"plan_id": plan_id} if plan_id else {}
     for question in tx.open_questions(**where):
         cause = cause_from(question.cause)
@@ -89,8 +89,8 @@ def _probed(tx: Transaction, probe: Probe, plan_id: str | None) -> _Found:
         task = tx.task(question.task_id)
         of_review = is_of_review(question)
         obstacle = probe.obstacle(tx, task, cause, of_review=of_review)
-        found.add(question, obstacle)
-    return found
+        waiting.add(question, obstacle)
+    return waiting
 
 
 def _task_ids(questions: Iterable[QuestionRecord]) -> tuple[str, ...]:

@@ -22,16 +22,16 @@ from accordance.runtime.ports import Settled, TaskAttempt
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import EVENT_LIST
 from accordance.telemetry import logs, names, tracing
-from accordance.telemetry.tracing import Place, Span
+from accordance.telemetry.tracing import Span, SpanPlace
 
 log: Final = logging.getLogger("accordance.runtime")
 _OVER: Final = (State.DONE, State.FAILED, State.ABANDONED, State.DEAD_LETTER)
 _BAD: Final = ("REJECT", "ESCALATE")
 
 
-def place_of(plan: PlanRecord, task_id: str = "") -> Place:
+def place_of(plan: PlanRecord, task_id: str = "") -> SpanPlace:
     """Return the place of the span of a task, or of a plan's run."""
-    return Place.of(f"{plan.plan_id}\0{plan.imported_at}", task_id)
+    return SpanPlace.of(f"{plan.plan_id}\0{plan.imported_at}", task_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class AttemptSpans:
         except (LedgerError, NotFound):
             return  # a span less
 
-    def _place(self, attempt: TaskAttempt) -> Place | None:
+    def _place(self, attempt: TaskAttempt) -> SpanPlace | None:
         if not tracing.is_on():
             return None
         try:

@@ -1,4 +1,4 @@
-"""What is said when a database, a disk or a blob store is away, and will be back."""
+"""What people read when a database, a disk or a blob store is away, and will be back."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ def carries(plan_id: str) -> Rule:
     """Return the rule that a plan has the id it was given."""
 
     def carries_the_plan_id(message: JsonObject, _: Context) -> Iterator[Violation]:
-        """plan.plan_id is the one that was asked for."""
+        """plan.plan_id is the id that was asked for."""
         head = message.get("plan")
         named = head.get("plan_id") if isinstance(head, dict) else None
         if isinstance(named, str) and named != plan_id:

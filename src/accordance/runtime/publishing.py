@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from accordance.changes.attempt import Workshop
 from accordance.changes.remote_faults import RemoteCauses
+from accordance.changes.workshop import Workshop
 from accordance.domain.lifecycle import State
 from accordance.errors import LedgerError
 from accordance.runtime.going_on import go_on
@@ -117,7 +117,7 @@ class Publishing:
     def catch_up(self) -> None:
         """Check all branches, unless that was done a moment ago.
 
-        Whoever calls does not wait for a remote, but for the first time.
+        The caller does not wait for a remote, but for the first time.
         """
         if time.monotonic() < self._due:
             return

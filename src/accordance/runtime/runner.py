@@ -220,7 +220,7 @@ class Runner:
             time.sleep(_DRAIN_LOOK_SECONDS)
 
     def _learn(self, beat: Beat) -> None:
-        """Keep the pauses of other processes; drain if somebody asks for it."""
+        """Keep the pauses of other processes; drain if a person asks for it."""
         for queue, seconds in beat.pauses.items():
             self.slots.rest(queue, seconds)
         if beat.is_to_drain and not self._drains.is_set():

@@ -129,6 +129,11 @@ class Slots:
         with self._changed:
             self._waiting[name] = _Waiting(queue, time.monotonic(), is_ours)
 
+    def withdraw(self, name: str) -> None:
+        """Note that a workflow waits for no slot any more."""
+        with self._changed:
+            self._waiting.pop(name, None)
+
     @property
     def any_waits(self) -> bool:
         """Whether a workflow waits that any process may begin, as far as is known."""

@@ -17,13 +17,9 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 
-from accordance.changes.attempt import (
-    CodingAttempt,
-    Commission,
-    FinishedWork,
-    Workshop,
-)
+from accordance.changes.attempt import CodingAttempt, Commission, FinishedWork
 from accordance.changes.edits import apply_edits
+from accordance.changes.workshop import Workshop
 from accordance.contracts.catalogue.edits import EDITS
 from accordance.contracts.contract import Contract
 from accordance.contracts.reading import parse_object

@@ -3,7 +3,7 @@
 What an attempt does is in `attempt_path`; its row in the queue, in the ledger's own
 database, is in `attempt_queue`. This module begins attempts in threads, keeps the
 result of the first step, and lets the second commit together with the end of the row.
-Another process resumes what one has left behind, from what was kept.
+Another process resumes what a process has left behind, from what was kept.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from accordance.runtime.ports import (
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.opening import bound_silence, make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
@@ -116,11 +117,6 @@ class WorkflowEngine:
         with translated(self.engine), self.engine.begin() as connection:
             yield connection
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self.engine), self.engine.connect() as connection:
-            yield connection.execution_options(reading=True)
-
     # -- beginning attempts
 
     def expect(self, queued: Sequence[QueuedAttempt]) -> None:
@@ -146,7 +142,7 @@ class WorkflowEngine:
 
         What still waits is noted, so that nothing new is taken up in its place.
         """
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             waiting = self.queue.waiting(connection)
 
         begun = set()
@@ -173,12 +169,14 @@ class WorkflowEngine:
     def _begin(self, claimed: ClaimedAttempt) -> None:
         """Carry an attempt out in a thread.
 
-        One that still runs here, because this worker was taken for dead, goes on under
+        A workflow that still runs here, because this worker was taken for dead, goes on under
         its new claim.
         """
         runs_here = claimed.workflow in self._here
         self._here[claimed.workflow] = claimed
-        if not runs_here:
+        if runs_here:
+            self.slots.withdraw(claimed.workflow)  # it has its slot already
+        else:
             self._threads.begin(partial(self._carry_out, claimed))
 
     def _carry_out(self, claimed: ClaimedAttempt) -> None:
@@ -271,7 +269,7 @@ class WorkflowEngine:
     def await_ledger(self) -> None:
         """Wait while the database is away. A SQLite file is always there."""
         while not self.is_alone and not self.stopping.is_set():
-            with contextlib.suppress(Exception), self._reading() as connection:
+            with contextlib.suppress(Exception), looking(self.engine) as connection:
                 connection.exec_driver_sql("SELECT 1")
                 return
             self.stopping.wait(_RETRY_SECONDS)
@@ -298,12 +296,12 @@ class WorkflowEngine:
 
     def of_plan(self, plan_id: str) -> dict[str, QueueRow]:
         """Return the attempts of a plan that are queued or in work, by workflow."""
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return self.queue.of_plan(connection, plan_id)
 
     def queued(self, names: list[str]) -> Iterator[str]:
         """Yield those of these workflows that have not begun anywhere."""
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             waiting = self.queue.waiting(connection)
         wanted = set(names)
         for row in waiting:
@@ -314,7 +312,7 @@ class WorkflowEngine:
         """Whether an attempt was begun by a release that kept its queue elsewhere."""
         if not self._has_old_queue:
             return False
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return is_in_old_queue(connection, workflow)
 
     def resume(self, workflow: str) -> None:
@@ -375,7 +373,7 @@ class WorkflowEngine:
         """Hand back attempts that have never begun; interrupted ones stay queued."""
         # If the ledger is away, the next process resumes them.
         with contextlib.suppress(Exception):
-            with self._reading() as connection:
+            with looking(self.engine) as connection:
                 never_begun = list(self.queue.never_begun(connection))
             for workflow, attempt in never_begun:
                 self.take_back(workflow, attempt)
@@ -383,7 +381,7 @@ class WorkflowEngine:
     def _has_nothing_in_work(self) -> bool:
         """Whether nothing that was begun here is unfinished."""
         try:
-            with self._reading() as connection:
+            with looking(self.engine) as connection:
                 return not self.queue.has_in_work(connection, self.worker_id)
         except Exception:  # noqa: BLE001 - the ledger is away: unknown
             return False

@@ -48,7 +48,9 @@ def base_url(connection: HTTPConnection, state: ServerState) -> str:
 
 
 def metadata(
-    connection: HTTPConnection, state: ServerState, path: str
+    connection: HTTPConnection,
+    state: ServerState,
+    path: str,
 ) -> dict[str, Any]:
     """Return what RFC 9728 says about the app at a path; empty: the whole server."""
     return {
@@ -70,7 +72,10 @@ def challenge(connection: HTTPConnection, path: str) -> str:
 
 
 def caller_with_token(
-    state: ServerState, token: str, path: str, wanted: str | None
+    state: ServerState,
+    token: str,
+    path: str,
+    wanted: str | None,
 ) -> Caller:
     """Return who has a token for the app at a path, in the first project.
 
@@ -120,7 +125,7 @@ def _claims(provider: Provider, token: str, audiences: list[str]) -> Mapping[str
 
 
 def _decoded(provider: Provider, token: str) -> jwt.Token:
-    """Verify a signature; a key that is not known yet may be a new one."""
+    """Verify a signature; a key that is not known yet may be new."""
     _, keys = provider.discovered()
     try:
         return jwt.decode(token, keys, algorithms=ALGORITHMS)

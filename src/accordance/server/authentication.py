@@ -1,6 +1,6 @@
 """Who sends a request: by a key, or by the cookie of a login.
 
-`authenticate` is the one way to find out. Routes ask for a right with `allowed`; the app
+`authenticate` is the only way to find out. Routes ask for a right with `allowed`; the app
 of another face is mounted behind `guarding.Guarded`.
 """
 
@@ -92,7 +92,9 @@ def _address(connection: HTTPConnection) -> str:
 def bearer_of(connection: HTTPConnection) -> str | None:
     """Return what a caller brings as Bearer."""
     scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
+    if scheme.lower() != "bearer":
+        return None
+    return key.strip() or None
 
 
 def _key_of(connection: HTTPConnection) -> str:

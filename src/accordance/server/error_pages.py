@@ -24,7 +24,11 @@ def page_of(code: str) -> ErrorPageView:
     if error is None:
         raise UnknownCode(code, known)
     meaning = " ".join((error.__doc__ or "").split())
-    return ErrorPageView(code=code, status=status_of(error), meaning=meaning)
+    return ErrorPageView(
+        code=code,
+        status=status_of(error),
+        meaning=meaning,
+    )
 
 
 def _below(error: type[AccordanceError]) -> Iterator[type[AccordanceError]]:

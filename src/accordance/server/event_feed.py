@@ -54,7 +54,10 @@ class Reader:
     """A client that follows events: what it has not been sent yet."""
 
     def __init__(
-        self, sieve: EventSieve, most: int, loop: asyncio.AbstractEventLoop
+        self,
+        sieve: EventSieve,
+        most: int,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.sieve = sieve
         self.is_too_slow = False
@@ -84,11 +87,16 @@ class Reader:
 
     def look(self) -> None:
         """See what has changed. Called by the reader's own loop."""
-        self._news.set()
+        if self._has_news:  # else it was taken meanwhile
+            self._news.set()
+
+    @property
+    def _has_news(self) -> bool:
+        return bool(self._waiting) or self.is_too_slow or self.has_ended
 
     async def take(self, seconds: float) -> list[FeedEvent]:
         """Return what has come; after a while, nothing."""
-        if not self._waiting and not self.is_too_slow and not self.has_ended:
+        if not self._has_news:
             try:
                 async with asyncio.timeout(seconds):
                     await self._news.wait()
@@ -163,7 +171,11 @@ class Feed:
             self._live = LiveReader(self.project)
         if self._thread is None:
             name = "accordance events"
-            self._thread = threading.Thread(target=self._wait, name=name, daemon=True)
+            self._thread = threading.Thread(
+                target=self._wait,
+                name=name,
+                daemon=True,
+            )
             self._thread.start()
         return self._live
 
@@ -213,7 +225,7 @@ class Feed:
         wake(readers)
 
     def close(self) -> None:
-        """Wait for the waiter's end, after the server is told to stop."""
+        """Wait for the waiter's end, after the server was asked to stop."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout=_LOOK_SECONDS * 5)
@@ -239,7 +251,7 @@ def _hand_to(alike: list[Reader], events: list[FeedEvent]) -> bool:
 
 @dataclass(slots=True)
 class Feeds:
-    """The feeds of all projects, each begun when somebody first follows it."""
+    """The feeds of all projects, each begun when a client first follows it."""
 
     stopping: threading.Event
     _feeds: dict[str, Feed] = field(default_factory=dict)

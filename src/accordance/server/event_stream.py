@@ -26,12 +26,17 @@ _MOST_BYTES: Final = 64 << 10  # sent at once
 
 
 class EventStream(Response):
-    """Sends what has happened since a number, then what happens, until somebody leaves."""
+    """Sends what has happened since a number, then what happens, until the client leaves."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, feed: Feed, sieve: EventSieve, text: str, start: int | None, most: int
+        self,
+        feed: Feed,
+        sieve: EventSieve,
+        text: str,
+        start: int | None,
+        most: int,
     ) -> None:
         super().__init__(status_code=HTTPStatus.OK)
         self._feed = feed
@@ -43,8 +48,8 @@ class EventStream(Response):
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Stream until the client leaves, is too slow, or the server stops."""
         reader = Reader(self._sieve, self._most, asyncio.get_running_loop())
-        live_from = await run_in_threadpool(self._feed.join, reader)
         try:
+            live_from = await run_in_threadpool(self._feed.join, reader)
             streaming = asyncio.create_task(self._stream(reader, live_from, send))
             leaving = asyncio.create_task(_until_gone(receive))
             await asyncio.wait(
@@ -62,7 +67,11 @@ class EventStream(Response):
             (b"cache-control", b"no-store"),
             (b"x-accel-buffering", b"no"),
         ]
-        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        start = {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": headers,
+        }
         await send(start)
         out = _Out(send)
         await out.write(_BEGIN)
@@ -104,7 +113,11 @@ class _Out:
     async def write(self, text: bytes, *, more: bool = True) -> None:
         async with asyncio.timeout(SEND_SECONDS):
             await self._send(
-                {"type": "http.response.body", "body": text, "more_body": more}
+                {
+                    "type": "http.response.body",
+                    "body": text,
+                    "more_body": more,
+                }
             )
 
     async def write_all(self, texts: Iterable[bytes]) -> None:

@@ -87,7 +87,7 @@ class Guarded:
 
 
 def must_be_own_page(connection: HTTPConnection) -> None:
-    """Refuse a page of another site, also one whose name leads here. Raises NotAllowed.
+    """Refuse a page of another site, also a site whose name leads here. Raises NotAllowed.
 
     Only browsers send an Origin. It must be the server's public address, or, on this
     machine, the address that was asked.
@@ -96,9 +96,12 @@ def must_be_own_page(connection: HTTPConnection) -> None:
     if origin is None:
         return
     public = urlsplit(state_of(connection).settings.public_url)
-    own = [f"{public.scheme}://{public.netloc}"] if public.netloc else []
+    own = []
+    if public.netloc:
+        own.append(f"{public.scheme}://{public.netloc}")
     if _is_loopback(connection.url.hostname or ""):
-        own.append(f"{connection.url.scheme}://{connection.url.netloc}")
+        url = connection.url
+        own.append(f"{url.scheme}://{url.netloc}")
     if origin not in own:
         raise NotAllowed(
             "the request comes from a page of another site",

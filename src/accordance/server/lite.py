@@ -195,7 +195,9 @@ async def _meant(request: Request) -> tuple[Caller, FormData]:
 
 def _text(form: FormData, name: str) -> str | None:
     value = form.get(name)
-    return value.strip() if isinstance(value, str) and value.strip() else None
+    if not isinstance(value, str):
+        return None
+    return value.strip() or None
 
 
 # -- acting
@@ -229,7 +231,9 @@ async def _reply(caller: Caller, form: FormData) -> PersonAnswer:
     uploads = []
     for name, value in form.multi_items():
         if isinstance(value, UploadFile) and value.filename:
-            document = name.removeprefix("file:") if name.startswith("file:") else None
+            document = None
+            if name.startswith("file:"):
+                document = name.removeprefix("file:")
             content = await value.read()
             uploads.append(inbox.upload_from(value.filename, content, document))
     return PersonAnswer(

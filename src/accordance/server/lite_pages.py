@@ -65,7 +65,11 @@ def _next(path: str, cursor: str | None) -> Markup | None:
 def login_page(*, has_provider: bool) -> str:
     """Return the form that a session begins with."""
     control = tag(
-        "input", type="password", name="key", required=True, autocomplete="off"
+        "input",
+        type="password",
+        name="key",
+        required=True,
+        autocomplete="off",
     )
     form = tag(
         "form",
@@ -84,12 +88,12 @@ def login_page(*, has_provider: bool) -> str:
 
 def problem_page(error: AccordanceError, back: str) -> str:
     """Return what went wrong, and the way out."""
-    told = [
+    body = [
         parts.paragraph(error.text, class_="notice"),
         parts.paragraph(error.way_out) if error.way_out else None,
         parts.paragraph(parts.link(back, "Back"), ". ", tag("small", error.code)),
     ]
-    return _page("This did not work", told)
+    return _page("This did not work", body)
 
 
 # -- plans and tasks
@@ -101,15 +105,15 @@ def plans_page(caller: Caller, wanted: LitePage) -> str:
     rows: list[list[Content]] = []
     for plan in listed.items:
         states = plan.states or {}
-        counts = ", ".join(
-            f"{count} {state.replace('_', ' ').lower()}"
-            for state, count in states.items()
-        )
+        counts = []
+        for state, count in states.items():
+            words = state.replace("_", " ").lower()
+            counts.append(f"{count} {words}")
         rows.append(
             [
                 _to("plans", plan.plan_id, plan.title),
                 parts.state(plan.state),
-                counts,
+                ", ".join(counts),
                 str(plan.open_questions or ""),
             ]
         )
@@ -225,7 +229,12 @@ def _answer_form(asked: AskedView, form: QuestionFormView, wanted: LitePage) -> 
     address = f"/lite/inbox/{quote(asked.question_id, safe='')}"
     fields = [*_file_fields(form), *_choice_fields(form)]
     words = ", ".join(choice.answer for choice in form.choices)
-    control = tag("textarea", name="line", rows="4", maxlength=_LONGEST_ANSWER)
+    control = tag(
+        "textarea",
+        name="line",
+        rows="4",
+        maxlength=_LONGEST_ANSWER,
+    )
     fields.append(parts.field("Answer", control, f"A word ({words}), or a text."))
     send = parts.button("Answer")
     return parts.form(address, wanted.csrf, *fields, send, files=form.takes_files)
@@ -260,7 +269,12 @@ def dead_letters_page(caller: Caller, wanted: LitePage) -> str:
     rows: list[list[Content]] = []
     for letter in listed.items:
         address = f"/lite/dead-letters/{quote(letter.task_id, safe='')}"
-        reason = tag("input", name="reason", required=True, aria_label="Reason")
+        reason = tag(
+            "input",
+            name="reason",
+            required=True,
+            aria_label="Reason",
+        )
         form = parts.form(address, wanted.csrf, reason, parts.button("Requeue"))
         rows.append(
             [

@@ -65,7 +65,11 @@ def document_of(app: FastAPI) -> dict[str, Any]:
     schemas.update(problem.pop("$defs", {}))
     schemas["Problem"] = problem
     components["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer", "description": "A key: acc_..."}
+        "key": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A key: acc_...",
+        }
     }
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problems: the status of each code, and how it is shown.
 
-A category of errors has a status; a few codes have one of their own. `type` is the page
+A category of errors has a status; a few codes have a status of their own. `type` is the page
 of the code, which the server shows itself.
 """
 
@@ -204,7 +204,9 @@ def problem(
 def _title(error: AccordanceError) -> str:
     """What the code means: the first line of its class."""
     lines = (type(error).__doc__ or "").strip().splitlines()
-    return lines[0].rstrip(".") if lines else error.code
+    if not lines:
+        return error.code
+    return lines[0].rstrip(".")
 
 
 def _plain(text: str) -> str:
@@ -254,8 +256,11 @@ def _invalid(error: RequestValidationError) -> Response:
 
 
 def _field_problem(fault: Mapping[str, Any]) -> FieldProblem:
-    where, *steps = [str(step) for step in fault["loc"]]
-    pointer = "/".join(["", *steps]) if where == "body" else ".".join([where, *steps])
+    where, *steps = map(str, fault["loc"])
+    if where == "body":
+        pointer = "/".join(["", *steps])
+    else:
+        pointer = ".".join([where, *steps])
     return FieldProblem(pointer=pointer or "/", detail=str(fault["msg"]))
 
 

@@ -20,10 +20,11 @@ class Buckets:
     _levels: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, caller: str) -> float:
-        """Take a request out; return the seconds to wait, 0 if there was one."""
+        """Take a request out; return the seconds to wait, 0 if a request was left."""
         moment = self.clock()
         level, at = self._levels.get(caller, (self.burst, moment))
-        level = min(self.burst, level + (moment - at) * self.per_second)
+        gained = (moment - at) * self.per_second
+        level = min(self.burst, level + gained)
         if level < 1:
             self._levels[caller] = level, moment
             return (1 - level) / self.per_second
@@ -33,7 +34,7 @@ class Buckets:
         return 0.0
 
     def _drop_full(self, moment: float) -> None:
-        """Forget callers whose bucket is full again: a new one is the same."""
+        """Forget callers whose bucket is full again: a new bucket is the same."""
         full_after = self.burst / self.per_second
         self._levels = {
             caller: (level, at)

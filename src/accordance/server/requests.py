@@ -17,7 +17,11 @@ Names = Annotated[list[Name], Field(max_length=200)]
 class Body(BaseModel):
     """A closed body: an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+    )
 
 
 class KeyWanted(Body):
@@ -32,7 +36,7 @@ class KeyWanted(Body):
 
 
 class Reason(Body):
-    """Why somebody acts."""
+    """Why a caller acts."""
 
     reason: Words | None = None
 

@@ -125,7 +125,9 @@ class SecretAnswer(Response):
 
 async def _repeatable(request: Request, key: str, handle: Handler) -> Response:
     """Carry out a request once; the same request again gets the same answer."""
-    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+    has_good_length = 1 <= len(key) <= _LONGEST_KEY
+    is_plain = key.isascii() and key.isprintable()
+    if not has_good_length or not is_plain:
         raise InvalidRequest(
             f"Idempotency-Key has 1 to {_LONGEST_KEY} ASCII characters"
         )
@@ -175,7 +177,7 @@ class _Fingerprint:
         return message
 
     async def read_all(self) -> None:
-        """Read what nobody has read."""
+        """Read the rest of the body."""
         while not self._is_read:
             await self.receive()
 
@@ -204,5 +206,10 @@ def _keep(caller: Caller, name: str, key: str, digest: str, response: Response) 
         for header in wanted
         if header in response.headers
     }
-    reply = KeptReply(request=digest, status=status, headers=headers, body=body)
+    reply = KeptReply(
+        request=digest,
+        status=status,
+        headers=headers,
+        body=body,
+    )
     kept_replies.keep(caller.project, name, key, reply)

@@ -54,7 +54,7 @@ class ServeOptions:
     port: int | None = None
     insists: bool = False  # on listening for others without TLS
     runs: bool = False  # carries plans out in this process
-    has_token: bool = True  # prints a one-off token
+    has_token: bool = True  # prints a token for a single use
     log_format: LogFormat | None = None  # None: as the settings say
     opens: bool = False  # the dashboard in a browser, once it can answer
     mounts: tuple[Mount, ...] = field(default=())
@@ -121,7 +121,9 @@ def _name_of(project: Project, taken: dict[str, Tenant]) -> str:
 def one_off_token() -> OneOffToken:
     """Return a token for this process, with all rights of the user who started it."""
     identity = Identity(
-        name=asking_as(None), role=Role.ADMIN, rights=RIGHTS[Role.ADMIN]
+        name=asking_as(None),
+        role=Role.ADMIN,
+        rights=RIGHTS[Role.ADMIN],
     )
     return OneOffToken(new_key()[1], identity)
 
@@ -173,7 +175,9 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 def uvicorn_config(
-    state: ServerState, root: Path, mounts: Sequence[Mount] = ()
+    state: ServerState,
+    root: Path,
+    mounts: Sequence[Mount] = (),
 ) -> uvicorn.Config:
     """Return how the app is run."""
     settings = state.settings
@@ -206,10 +210,13 @@ def _announce(
     shown_host = f"[{host}]" if ":" in host else host
     port = listening.getsockname()[1]
     base = f"{scheme}://{shown_host}:{port}"
-    tell(f"{', '.join(tenants.by_name)}: {base}/v1")
+    names = ", ".join(tenants.by_name)
+    tell(f"{names}: {base}/v1")
     if tenants.one_off is not None:
         tell(f"key for this run: {tenants.one_off.key}")
-    key = f"#key={tenants.one_off.key}" if tenants.one_off is not None else ""
+    key = ""
+    if tenants.one_off is not None:
+        key = f"#key={tenants.one_off.key}"
     dashboard = f"{base}/{key}"  # what follows the # stays in the browser
     tell(f"dashboard: {dashboard}")
     return dashboard
@@ -229,5 +236,9 @@ class _Server(uvicorn.Server):
 
 def _open_in_browser(address: str) -> None:
     """Open the dashboard; a browser in the terminal does not hold the server up."""
-    opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
+    opening = threading.Thread(
+        target=webbrowser.open,
+        args=(address,),
+        daemon=True,
+    )
     opening.start()

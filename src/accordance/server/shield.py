@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from accordance.server.problems import RequestTooLarge, problem_for
 from accordance.server.state import STATE, ServerState
 from accordance.telemetry import names, tracing
-from accordance.telemetry.tracing import Place, Span
+from accordance.telemetry.tracing import Span, SpanPlace
 
 log: Final = logging.getLogger("accordance.server")
 _MEGABYTE: Final = 1 << 20
@@ -50,9 +50,12 @@ class Shield:
         scope[STATE] = self.state
         guarded = _Exchange(receive, send, self.state, self._bound(scope))
         method, path = scope["method"], scope["path"]
-        caller = Place.read(Headers(scope=scope).get("traceparent", ""))
+        caller = SpanPlace.read(Headers(scope=scope).get("traceparent", ""))
         with tracing.span(
-            method, names.of_request(method, path), within=caller, kind="server"
+            method,
+            names.of_request(method, path),
+            within=caller,
+            kind="server",
         ) as span:
             try:
                 await self._answer(scope, receive, guarded)

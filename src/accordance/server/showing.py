@@ -40,7 +40,7 @@ def shown(
 
 
 def paged(request: Request, page: PageView) -> Response:
-    """Return a page, with a link to the next one."""
+    """Return a page, with a link to the next page."""
     headers = {}
     if page.next is not None:
         query = {**request.query_params, "cursor": page.next}

@@ -33,7 +33,9 @@ class ServerState:
     public_url: str = ""
     is_secure: bool = False  # reached over TLS, here or at a trusted proxy
     doors: tuple[str, ...] = ()  # the paths of the apps that take a key
-    provider: Provider | None = None  # once somebody logs in, or brings a token
+    provider: Provider | None = (
+        None  # once a person logs in, or a client brings a token
+    )
     senders: list[WebhookSender] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 

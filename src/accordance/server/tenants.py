@@ -95,7 +95,7 @@ class Tenants:
         self._known.clear()
 
     def named(self, name: str | None) -> Tenant:
-        """Return a project by its name, the first without one. Raises NotFound."""
+        """Return a project by its name, the first where no name is given. Raises NotFound."""
         if name is None:
             return self.first
         tenant = self.by_name.get(name)

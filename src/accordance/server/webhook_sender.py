@@ -61,7 +61,11 @@ class WebhookSender:
         self.feed.listen(self._news.set)
         self._news.set()
         name = "accordance webhooks"
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread = threading.Thread(
+            target=self._work,
+            name=name,
+            daemon=True,
+        )
         self._thread.start()
 
     def wake(self) -> None:
@@ -107,7 +111,10 @@ class WebhookSender:
         try:
             place = webhooks.place_of(self.project, due)
             with tracing.span(
-                names.WEBHOOK, about, within=place, kind="producer"
+                names.WEBHOOK,
+                about,
+                within=place,
+                kind="producer",
             ) as span:
                 status = self._send(due)
                 span.set(names.of_response(status, None))
@@ -147,7 +154,9 @@ class WebhookSender:
         span = tracing.current()
         if span is not None:
             headers["traceparent"] = str(span)
-        extensions = {"sni_hostname": url.raw_host.decode()} if target.is_secure else {}
+        extensions = {}
+        if target.is_secure:
+            extensions["sni_hostname"] = url.raw_host.decode()
         request = httpx.Request(
             "POST",
             url.copy_with(host=target.address),

@@ -29,7 +29,11 @@ class LineWindow(NamedTuple):
 
 
 def attempt_change(
-    project: Project, name: str, number: int | None = None, *, since_start: bool = False
+    project: Project,
+    name: str,
+    number: int | None = None,
+    *,
+    since_start: bool = False,
 ) -> ChangeView:
     """Return the files of a change. Raises NoEvidence, EvidenceGone."""
     patch = attempt_patch(project, name, number, since_start=since_start)
@@ -51,7 +55,9 @@ def _file(
     scope: Mapping[str, ChangedPathView],
     reached: Mapping[str, tuple[int, ...]],
 ) -> ChangedFileView:
-    paths = [file.path] if file.old_path is None else [file.path, file.old_path]
+    paths = [file.path]
+    if file.old_path is not None:
+        paths.append(file.old_path)
     ends = [scope[path] for path in paths if path in scope]
     outside = [end for end in ends if not end.is_allowed]
     deciding = outside or ends

@@ -47,14 +47,12 @@ class Bundle:
 
     def test_runs(self) -> list[TestCommand]:
         """Return the test commands of the judgement, in their order."""
-        runs = self._document("judgement.json").get("tests")
-        if not isinstance(runs, list):
-            return []
-        return [
-            TestCommand(number, run)
-            for number, run in enumerate(runs, 1)
-            if isinstance(run, dict)
-        ]
+        runs = _list_in(self._document("judgement.json"), "tests")
+        commands = []
+        for number, run in enumerate(runs, 1):
+            if isinstance(run, dict):
+                commands.append(TestCommand(number, run))
+        return commands
 
     def test_log(self, command: TestCommand, most: int) -> bytes | None:
         """Return the end of what a test command printed; None if it is gone."""
@@ -71,10 +69,12 @@ class Bundle:
         if not isinstance(pins, dict) or raw_terms is None:
             return None
         try:
-            allowed = Pins.of(pins["allowed_paths"], pins.get("forbidden_paths") or ())
-            return PathScope(allowed, terms_from(raw_terms).role.write)
+            forbidden = pins.get("forbidden_paths") or ()
+            own = Pins.of(pins["allowed_paths"], forbidden)
+            role = terms_from(raw_terms).role
         except (AccordanceError, KeyError, TypeError, AttributeError):
             return None
+        return PathScope(own, role.write)
 
     def findings(self) -> dict[str, list[tuple[str, str]]] | None:
         """Return the codes and texts of findings by gate; None if they are gone."""
@@ -83,19 +83,26 @@ class Bundle:
             return None
         by_gate: dict[str, list[tuple[str, str]]] = {}
         for finding in findings:
-            if isinstance(finding, dict):
-                told = (str(finding.get("code", "")), str(finding.get("message", "")))
-                by_gate.setdefault(str(finding.get("gate", "")), []).append(told)
+            if not isinstance(finding, dict):
+                continue
+            gate = str(finding.get("gate", ""))
+            code = str(finding.get("code", ""))
+            message = str(finding.get("message", ""))
+            by_gate.setdefault(gate, []).append((code, message))
         return by_gate
 
     def never_run(self) -> dict[str, tuple[int, ...]]:
         """Return the changed lines that no test ran, by file, as far as was traced."""
-        traced = self._document("judgement.json").get("changed_lines")
         missed = {}
-        for lines in traced if isinstance(traced, list) else ():
-            if isinstance(lines, dict) and isinstance(lines.get("never_run"), list):
-                numbers = [each for each in lines["never_run"] if type(each) is int]
-                missed[str(lines.get("file", ""))] = tuple(numbers)
+        for lines in _list_in(self._document("judgement.json"), "changed_lines"):
+            if not isinstance(lines, dict):
+                continue
+            never_run = lines.get("never_run")
+            if not isinstance(never_run, list):
+                continue
+            file = str(lines.get("file", ""))
+            numbers = [number for number in never_run if type(number) is int]
+            missed[file] = tuple(numbers)
         return missed
 
     def next_action(self) -> str | None:
@@ -139,10 +146,19 @@ class TestCommand:
     def failed_tests(self) -> Iterator[tuple[str, str]]:
         """Yield the tests that failed, with what they printed."""
         report = self.run.get("report")
-        failed = report.get("failed") if isinstance(report, dict) else None
-        for test in failed if isinstance(failed, list) else ():
+        if not isinstance(report, dict):
+            return
+        for test in _list_in(report, "failed"):
             if isinstance(test, dict):
-                yield str(test.get("test", "")), str(test.get("text", ""))
+                name = str(test.get("test", ""))
+                text = str(test.get("text", ""))
+                yield name, text
+
+
+def _list_in(document: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list of a document; an empty list if there is none."""
+    value = document.get(key)
+    return value if isinstance(value, list) else []
 
 
 def failing_tests(bundle: Bundle) -> tuple[tuple[FailingTestView, ...], int]:
@@ -159,7 +175,8 @@ def failing_tests(bundle: Bundle) -> tuple[tuple[FailingTestView, ...], int]:
             log = bundle.test_log(command, _LONGEST_LINE * _MOST_LINES) or b""
             named = [(command.command, log.decode("utf-8", "replace"))]
         views += [_failing_test(test, text) for test, text in named]
-    return tuple(views[:_MOST_TESTS]), max(0, len(views) - _MOST_TESTS)
+    left_out = max(0, len(views) - _MOST_TESTS)
+    return tuple(views[:_MOST_TESTS]), left_out
 
 
 def _failing_test(test: str, text: str) -> FailingTestView:
@@ -169,18 +186,22 @@ def _failing_test(test: str, text: str) -> FailingTestView:
 def last_lines(text: str, most: int) -> tuple[str, ...]:
     """Return the last lines of a text that are not blank; long ones are cut."""
     whole_lines = text.expandtabs().splitlines()
-    lines = [line.rstrip()[:_LONGEST_LINE] for line in whole_lines]
-    return tuple([line for line in lines if line.strip()][-most:])
+    lines = []
+    for whole_line in whole_lines:
+        line = whole_line.rstrip()[:_LONGEST_LINE]
+        if line.strip():
+            lines.append(line)
+    return tuple(lines[-most:])
 
 
 def run_folder(home: Home, task_id: str, attempt: int, kind: str) -> Path | None:
     """Return the folder of the last run of an attempt; None if there is none."""
     base = home.runs / safe_name(task_id)
-    folders = [
-        (int(number[1]), folder)
-        for folder in base.glob(f"{kind}-{attempt}-*")
-        if (number := _NUMBERED.search(folder.name)) and folder.is_dir()
-    ]
+    folders = []
+    for folder in base.glob(f"{kind}-{attempt}-*"):
+        number = _NUMBERED.search(folder.name)
+        if number is not None and folder.is_dir():
+            folders.append((int(number[1]), folder))
     return max(folders)[1] if folders else None
 
 

@@ -13,13 +13,11 @@ from accordance.domain.patch import read_patch
 from accordance.domain.records import ArtifactRecord, MessageRecord, TaskRecord
 from accordance.domain.scope import PathScope
 from accordance.errors import EvidenceGone, NoEvidence
-from accordance.executors.left_files import read_tail_inside, without_colours
 from accordance.project.home import Home
-from accordance.service.attempt_evidence import Bundle, TestCommand, run_logs
+from accordance.service.attempt_evidence import Bundle
 from accordance.service.project import Project, find_task
 from accordance.service.task_stories import bundle_of
 from accordance.service.views.stories import (
-    AttemptLogView,
     AttemptPatchView,
     AttemptPlaceView,
     ChangedPathView,
@@ -34,12 +32,10 @@ from accordance.work.run_log import KeptAnswers, RunKey
 
 LARGEST_PATCH: Final = 8 << 20
 """Bytes of a change that are shown."""
-LARGEST_LOG: Final = 1 << 20
-"""Bytes at the end of a log that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class FiledAttempt:
     """An attempt to show, and what decided it."""
 
     home: Home
@@ -61,7 +57,7 @@ class _Attempt:
     @property
     def kind(self) -> str:
         """The kind of its runs."""
-        return "review" if self.task.checks else "action"
+        return _kind_of_runs(self.task)
 
     def evidence(self) -> Bundle:
         """Return its evidence. Raises NoEvidence."""
@@ -89,10 +85,19 @@ class _Attempt:
 
     def evidence_path(self) -> str | None:
         """Where its evidence lies in the project."""
-        return None if self.bundle is None else self._relative(self.bundle.folder)
+        bundle = self.bundle
+        if bundle is None:
+            return None
+        return self._relative(bundle.folder)
 
 
-def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Attempt:
+def _kind_of_runs(task: TaskRecord) -> str:
+    return "review" if task.checks else "action"
+
+
+def filed_attempt(
+    tx: Transaction, home: Home, name: str, number: int | None
+) -> FiledAttempt:
     """Return an attempt at a task, by default the last, with its files fetched.
 
     Raises NotFound for the task, NoEvidence if it had no such attempt, and BlobError.
@@ -105,59 +110,67 @@ def _attempt(tx: Transaction, home: Home, name: str, number: int | None) -> _Att
     if wanted > made:
         raise NoEvidence(f"there is no attempt {wanted}: {task.title!r} has had {made}")
 
-    messages = tx.find(MessageRecord, subject=task.task_id, attempt=wanted)
-    judged = [message for message in messages if "bundle" in message.case]
-    if judged:
-        fetch_evidence(tx, home.root, judged[-1])
-    kind = "review" if task.checks else "action"
-    fetch_logs(tx, home, task.task_id, wanted, kind)
-    products = [made for made in tx.products(task.task_id) if made.attempt == wanted]
-    return _Attempt(
-        home,
-        task,
-        wanted,
-        judged[-1] if judged else None,
-        products[-1] if products else None,
-    )
+    judged = None
+    for message in tx.find(MessageRecord, subject=task.task_id, attempt=wanted):
+        if "bundle" in message.case:
+            judged = message
+    if judged is not None:
+        fetch_evidence(tx, home.root, judged)
+    fetch_logs(tx, home, task.task_id, wanted, _kind_of_runs(task))
+
+    last_product = None
+    for product in tx.products(task.task_id):
+        if product.attempt == wanted:
+            last_product = product
+    return FiledAttempt(home, task, wanted, judged, last_product)
 
 
 def attempt_number(
-    project: Project, name: str, number: int | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
 ) -> tuple[str, int]:
     """Return the id of a task and the number of an attempt, by default the last."""
     with project.ledger.read() as tx:
-        attempt = _attempt(tx, project.home, name, number)
+        attempt = filed_attempt(tx, project.home, name, number)
     return attempt.task.task_id, attempt.number
 
 
 def attempt_bundle(project: Project, name: str, number: int | None = None) -> Bundle:
     """Return the evidence of an attempt. Raises NoEvidence, EvidenceGone."""
     with project.ledger.read() as tx:
-        return _attempt(tx, project.home, name, number).evidence()
+        return filed_attempt(tx, project.home, name, number).evidence()
 
 
 # -- the change
 
 
 def attempt_patch(
-    project: Project, name: str, number: int | None = None, *, since_start: bool = False
+    project: Project,
+    name: str,
+    number: int | None = None,
+    *,
+    since_start: bool = False,
 ) -> AttemptPatchView:
     """Return the change of an attempt, from its evidence or from kept work.
 
-    `since_start`: with the changes of the plan that it builds on, of which nobody can
-    say by the pins of this task whether they were allowed. Raises NoEvidence.
+    `since_start`: with the changes of the plan that it builds on, which the pins of
+    this task cannot judge. Raises NoEvidence.
     """
     with project.ledger.read() as tx:
-        attempt = _attempt(tx, project.home, name, number)
+        attempt = filed_attempt(tx, project.home, name, number)
         start = _start_of_plan(tx, attempt.task.plan_id) if since_start else None
 
+    scope = None
     if since_start:
-        base, raw = start, _patch_since(attempt, start)
+        base = start
+        raw = _patch_since(attempt, start)
     else:
         base, raw = _patch_of(project, attempt)
+        bundle = attempt.bundle
+        if bundle is not None:
+            scope = bundle.scope()
 
-    bundle = None if since_start else attempt.bundle
-    scope = bundle.scope() if bundle else None
     text = raw[:LARGEST_PATCH].decode("utf-8", "replace")
     return AttemptPatchView(
         task_id=attempt.task.task_id,
@@ -170,7 +183,7 @@ def attempt_patch(
     )
 
 
-def _patch_of(project: Project, attempt: _Attempt) -> tuple[str | None, bytes]:
+def _patch_of(project: Project, attempt: FiledAttempt) -> tuple[str | None, bytes]:
     """Return the base and the patch of an attempt."""
     message = attempt.message
     if message is None:
@@ -180,11 +193,12 @@ def _patch_of(project: Project, attempt: _Attempt) -> tuple[str | None, bytes]:
     patch = attempt.evidence().patch(LARGEST_PATCH + 1)
     if patch is None:
         raise EvidenceGone(f"the evidence of {attempt.name} has no patch.diff any more")
-    base = str(message.case["base"]) if message else None
-    return base, patch
+    if message is None:
+        return None, patch
+    return str(message.case["base"]), patch
 
 
-def _kept_work(project: Project, attempt: _Attempt) -> tuple[str, bytes] | None:
+def _kept_work(project: Project, attempt: FiledAttempt) -> tuple[str, bytes] | None:
     """Return the work of a run that was cut off before it was judged."""
     run = RunKey(
         plan_id=attempt.task.plan_id,
@@ -193,7 +207,9 @@ def _kept_work(project: Project, attempt: _Attempt) -> tuple[str, bytes] | None:
         attempt=attempt.number,
     )
     kept = recall_work(KeptAnswers(project.ledger, run))
-    return None if kept is None else (kept.left.base, kept.left.patch)
+    if kept is None:
+        return None
+    return kept.left.base, kept.left.patch
 
 
 def _start_of_plan(tx: Transaction, plan_id: str) -> str | None:
@@ -205,9 +221,11 @@ def _start_of_plan(tx: Transaction, plan_id: str) -> str | None:
     return None
 
 
-def _patch_since(attempt: _Attempt, start: str | None) -> bytes:
+def _patch_since(attempt: FiledAttempt, start: str | None) -> bytes:
     """Return everything from the start of the plan up to an attempt's commit."""
-    commit = attempt.message.case.get("commit") if attempt.message else None
+    commit = None
+    if attempt.message is not None:
+        commit = attempt.message.case.get("commit")
     if commit is None or start is None:
         raise NoEvidence(
             f"{attempt.name} has no commit: its change was not accepted",
@@ -222,125 +240,27 @@ def _changed_paths(patch: str, scope: PathScope | None) -> Iterator[ChangedPathV
     """Yield the paths of a patch; where the scope is unknown, all count as allowed."""
     for path in read_patch(patch).touched:
         rule = "allowed" if scope is None else scope.explain(path).rule
-        yield ChangedPathView(path=path, is_allowed=rule == "allowed", why=rule)
-
-
-# -- logs
-
-
-def attempt_log(
-    project: Project, name: str, number: int | None = None, *, test: str | None = None
-) -> AttemptLogView:
-    """Return the end of an executor's log, or of a test's output.
-
-    `test` is a part of the name of a test, or of the command that ran it. Raises
-    NoEvidence.
-    """
-    with project.ledger.read() as tx:
-        attempt = _attempt(tx, project.home, name, number)
-    if test is not None:
-        return _test_log(attempt, test)
-
-    logs = run_logs(project.home, attempt.task.task_id, attempt.number, attempt.kind)
-    if not logs:
-        raise NoEvidence(
-            f"the executor of {attempt.name} has printed nothing that was kept"
+        yield ChangedPathView(
+            path=path,
+            is_allowed=rule == "allowed",
+            why=rule,
         )
-    return _log_view(attempt, logs)
-
-
-def _log_view(attempt: _Attempt, logs: tuple[Path, ...]) -> AttemptLogView:
-    """Return the end of an executor's logs; errors come last."""
-    parts = []
-    is_cut = False
-    for log in logs:
-        raw = read_tail_inside(log.parent, log.name, LARGEST_LOG) or b""
-        is_cut = is_cut or log.stat().st_size > LARGEST_LOG
-        parts.append(without_colours(raw.decode("utf-8", "replace")))
-    return AttemptLogView(
-        task_id=attempt.task.task_id,
-        attempt=attempt.number,
-        file=str(logs[-1].relative_to(attempt.home.root)),
-        about=", ".join(log.name for log in logs),
-        text="".join(part if part.endswith("\n") else f"{part}\n" for part in parts),
-        is_cut=is_cut,
-    )
-
-
-def _test_log(attempt: _Attempt, test: str) -> AttemptLogView:
-    bundle = attempt.evidence()
-    commands = bundle.test_runs()
-    for command in commands:
-        for failed, text in command.failed_tests():
-            if test in failed and text:
-                return _test_view(attempt, None, failed, text, is_cut=False)
-
-    matching = [command for command in commands if test in command.command]
-    if not matching:
-        known = ", ".join(command.command for command in commands) or "none"
-        raise NoEvidence(
-            f"no test of {attempt.name} failed or was run under the name {test!r}",
-            way_out=f"its test commands: {known}",
-        )
-    return _command_log(attempt, bundle, matching[0])
-
-
-def _command_log(
-    attempt: _Attempt, bundle: Bundle, command: TestCommand
-) -> AttemptLogView:
-    raw = bundle.test_log(command, LARGEST_LOG)
-    if raw is None:
-        raise EvidenceGone(
-            f"the output of {command.command!r} is not in the evidence any more"
-        )
-    text = without_colours(raw.decode("utf-8", "replace"))
-    file = f"{attempt.evidence_path()}/runs/{command.log_name}"
-    is_cut = len(raw) == LARGEST_LOG
-    return _test_view(attempt, file, command.command, text, is_cut=is_cut)
-
-
-def _test_view(
-    attempt: _Attempt, file: str | None, about: str, text: str, *, is_cut: bool
-) -> AttemptLogView:
-    return AttemptLogView(
-        task_id=attempt.task.task_id,
-        attempt=attempt.number,
-        file=file,
-        about=about,
-        text=text if text.endswith("\n") else f"{text}\n",
-        is_cut=is_cut,
-    )
-
-
-def log_files(
-    project: Project, name: str, number: int | None = None
-) -> tuple[Path, ...]:
-    """Return the logs of an attempt as files, for a face that follows them."""
-    with project.ledger.read() as tx:
-        attempt = _attempt(tx, project.home, name, number)
-    return run_logs(project.home, attempt.task.task_id, attempt.number, attempt.kind)
-
-
-def is_running(project: Project, name: str, number: int | None = None) -> bool:
-    """Whether an attempt is still being worked on."""
-    with project.ledger.read() as tx:
-        task = find_task(tx, name)
-    made = task.progress.standing.counters.attempts
-    return task.lease is not None and number in (None, made)
 
 
 # -- places
 
 
 def attempt_place(
-    project: Project, name: str, number: int | None = None
+    project: Project,
+    name: str,
+    number: int | None = None,
 ) -> AttemptPlaceView:
     """Return the folder with an attempt's evidence, else the file of its product.
 
     Raises NoEvidence.
     """
     with project.ledger.read() as tx:
-        attempt = _attempt(tx, project.home, name, number)
+        attempt = filed_attempt(tx, project.home, name, number)
         product = attempt.product
         if attempt.bundle is None and product is not None:
             place = project.home.root / artifact_path(project.home, product)
@@ -351,7 +271,7 @@ def attempt_place(
     return _place_view(attempt, attempt.evidence().folder, "evidence")
 
 
-def _place_view(attempt: _Attempt, place: Path, kind: str) -> AttemptPlaceView:
+def _place_view(attempt: FiledAttempt, place: Path, kind: str) -> AttemptPlaceView:
     return AttemptPlaceView(
         task_id=attempt.task.task_id,
         attempt=attempt.number,

@@ -53,7 +53,8 @@ def attempt_tests(
     tests = sorted(compared_tests(facts), key=_importance)
     counts: dict[str, int] = {}
     for test in tests:
-        counts[test.change or "other"] = counts.get(test.change or "other", 0) + 1
+        change = test.change or "other"
+        counts[change] = counts.get(change, 0) + 1
     return TestsView(
         task_id=task_id,
         attempt=attempt,

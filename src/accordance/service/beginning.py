@@ -20,7 +20,10 @@ class FileExists(AccordanceError):
 
 
 def begin_project(
-    folder: Path, name: str = "minimal", *, dry_run: bool = False
+    folder: Path,
+    name: str = "minimal",
+    *,
+    dry_run: bool = False,
 ) -> BeginningView:
     """Write the files of a template, all of them or none.
 

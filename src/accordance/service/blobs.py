@@ -95,11 +95,18 @@ def check_blobs(project: Project) -> BlobCheckView:
                     users[sha256].append(user)
     findings = [
         BlobFindingView(
-            sha256=name, size=size, problem=problem, named_by=tuple(users[name])
+            sha256=name,
+            size=size,
+            problem=problem,
+            named_by=tuple(users[name]),
         )
         for name, (size, problem) in broken.items()
     ]
-    return BlobCheckView(checked=checked, bytes=total, findings=tuple(findings))
+    return BlobCheckView(
+        checked=checked,
+        bytes=total,
+        findings=tuple(findings),
+    )
 
 
 def _users(tx: Transaction) -> Iterator[tuple[str, str]]:

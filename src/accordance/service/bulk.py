@@ -42,7 +42,13 @@ def carry_out(seen: BulkPreviewView, act: Act) -> BulkResultView:
             why = str(error)
             skipped.append(BulkSkippedView(id=item.id, title=item.title, why=why))
         else:
-            done.append(BulkDoneView(id=item.id, title=item.title, state=state))
+            done.append(
+                BulkDoneView(
+                    id=item.id,
+                    title=item.title,
+                    state=state,
+                )
+            )
     return BulkResultView(done=tuple(done), skipped=tuple(skipped))
 
 
@@ -60,14 +66,22 @@ def preview_cancels(project: Project, query: ListQuery) -> BulkPreviewView:
 
 
 def retry_all(
-    project: Project, seen: BulkPreviewView, *, by: str, reason: str | None = None
+    project: Project,
+    seen: BulkPreviewView,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> BulkResultView:
     """Give every task of a preview another chance."""
     from accordance.work import tasks
 
     def retry(item: BulkItemView) -> str:
         task = tasks.retry(
-            project.ledger, item.id, by=by, reason=reason, seen_at=item.seen_at
+            project.ledger,
+            item.id,
+            by=by,
+            reason=reason,
+            seen_at=item.seen_at,
         )
         return task.progress.state
 
@@ -111,7 +125,9 @@ def _can_be_cancelled(task: TaskRecord) -> bool:
 
 
 def _tasks(
-    project: Project, query: ListQuery, is_possible: Callable[[TaskRecord], bool]
+    project: Project,
+    query: ListQuery,
+    is_possible: Callable[[TaskRecord], bool],
 ) -> BulkPreviewView:
     items = []
     left_out = 0
@@ -162,7 +178,11 @@ def requeue_all(
     def requeue(item: BulkItemView) -> State:
         pace.keep()
         task = tasks.requeue(
-            project.ledger, item.id, by=by, reason=reason, seen_at=item.seen_at
+            project.ledger,
+            item.id,
+            by=by,
+            reason=reason,
+            seen_at=item.seen_at,
         )
         return task.progress.state
 

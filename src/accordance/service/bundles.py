@@ -13,7 +13,7 @@ __all__ = ["fetched", "is_bundle", "verify_bundle"]
 
 
 def fetched(folder: Path) -> bool:
-    """Whether a folder is a bundle, or is one now that the ledger's copy was fetched.
+    """Whether a folder is a bundle, or has become a bundle now that the ledger's copy was fetched.
 
     Raises BlobError, BundleBroken.
     """

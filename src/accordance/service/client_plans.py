@@ -61,7 +61,12 @@ def bring_plan(
 
 
 def bring_goal(
-    project: Project, goal: str, *, by: str, request: str, review: bool = False
+    project: Project,
+    goal: str,
+    *,
+    by: str,
+    request: str,
+    review: bool = False,
 ) -> ImportedPlanView:
     """Import a plan of a single task whose goal was sent in words.
 
@@ -71,11 +76,22 @@ def bring_goal(
     words = goal.strip()
     if not words:
         raise EmptyGoal("the message says nothing", way_out="say what shall be done")
-    title = " ".join(words.splitlines()[0].split())[:_LONGEST_TITLE]
-    name = hashlib.sha256(f"{by}\0{request}".encode("utf-8", "replace")).hexdigest()
+    first_line = words.splitlines()[0]
+    title = " ".join(first_line.split())[:_LONGEST_TITLE]
+    named = f"{by}\0{request}".encode("utf-8", "replace")
+    name = hashlib.sha256(named).hexdigest()
     plan_id = f"request-{name[:_DIGITS]}"
-    task = ShortTask(title=title, goal=words, id=f"{plan_id}.work")
-    root = ShortTask(title=title, type="GOAL", id=plan_id, parts=(task,))
+    task = ShortTask(
+        title=title,
+        goal=words,
+        id=f"{plan_id}.work",
+    )
+    root = ShortTask(
+        title=title,
+        type="GOAL",
+        id=plan_id,
+        parts=(task,),
+    )
     compiled = compile_plan(ShortPlan(title=title, root=root, id=plan_id))
     raw = json.dumps(compiled.document, ensure_ascii=False).encode("utf-8", "replace")
     return bring_plan(project, raw, "json", by=by, review=review)

@@ -6,17 +6,17 @@ The root of a plan stands for the whole plan: it shows the plan's questions and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from accordance.domain.access import Identity, Right
+from accordance.domain.access import Identity
 from accordance.domain.client_tasks import (
     COMES_BACK,
     ENDS,
     ClientArtifact,
     ClientTask,
     Stage,
-    Standing,
+    StageFacts,
     Utterance,
     life_in,
     name_of,
@@ -33,12 +33,8 @@ from accordance.domain.records import (
 )
 from accordance.domain.verdict import Outcome
 from accordance.errors import NotFound
-from accordance.service import tasks
 from accordance.service.inbox import asked_in
-from accordance.service.listing import ListQuery
-from accordance.service.plans import list_plans
 from accordance.service.project import Project, exact_task
-from accordance.service.task_records import list_tasks
 from accordance.service.views.questions import AskedView, question_view
 from accordance.service.views.verdicts import VerdictView, verdicts_in, verdicts_on
 from accordance.store.ledger import Transaction
@@ -136,15 +132,25 @@ def _ended(task: TaskRecord, life: int, stage: Stage) -> ClientTask:
         stage=stage,
         at="",
         status=Utterance(text=f"It was taken up again as {later}.", is_ours=True),
-        refers_to=name_of(task.task_id, life - 1) if life > 1 else None,
+        refers_to=_life_before(task, life),
         details={"title": task.title, "goesOnAs": later},
     )
 
 
+def _life_before(task: TaskRecord, life: int) -> str | None:
+    """Return the name that a task had in its life before, if there was any."""
+    if life == 1:
+        return None
+    return name_of(task.task_id, life - 1)
+
+
 def events_filter(task: TaskRecord, *, is_root: bool) -> str:
     """Return the filter of the events after which a task may look different."""
-    plan = str(Term(Word.PLAN, task.plan_id))
-    return plan if is_root else f"{plan} {Term(Word.TASK, task.task_id)}"
+    plan = Term(Word.PLAN, task.plan_id)
+    if is_root:
+        return str(plan)
+    own = Term(Word.TASK, task.task_id)
+    return f"{plan} {own}"
 
 
 def root_of(project: Project, plan_id: str) -> str:
@@ -174,7 +180,7 @@ class _Showing:
         questions = self._questions()
         open_questions = [asked for asked in questions if asked.answered_at is None]
         verdicts = self._verdicts()
-        stage = stage_of(self._standing(open_questions, verdicts))
+        stage = stage_of(self._stage_facts(open_questions, verdicts))
         return ClientTask(
             name=name_of(self.record.task_id, self.life),
             plan_id=self.record.plan_id,
@@ -183,9 +189,7 @@ class _Showing:
             status=self._status(stage, open_questions, verdicts),
             artifacts=tuple(self._artifacts(verdicts)),
             talk=tuple(_talk(questions)),
-            refers_to=(
-                name_of(self.record.task_id, self.life - 1) if self.life > 1 else None
-            ),
+            refers_to=_life_before(self.record, self.life),
             details=self._details(),
         )
 
@@ -211,9 +215,11 @@ class _Showing:
 
     # -- what follows from it
 
-    def _standing(
-        self, asked: list[QuestionRecord], verdicts: tuple[VerdictView, ...]
-    ) -> Standing:
+    def _stage_facts(
+        self,
+        asked: list[QuestionRecord],
+        verdicts: tuple[VerdictView, ...],
+    ) -> StageFacts:
         waits_for_key = [question_view(each).waits_for_key for each in asked]
         progress = self.record.progress
         lease = self.record.lease
@@ -224,7 +230,7 @@ class _Showing:
                 self.plan.state, progress.state, is_archived=False
             )
             has_begun = self._has_plan_begun()
-        return Standing(
+        return StageFacts(
             state=progress.state,
             plan_state=plan_state,
             has_begun=has_begun,
@@ -237,7 +243,8 @@ class _Showing:
     def _has_plan_begun(self) -> bool:
         counts = self.tx.count_states(self.record.plan_id)
         waiting = (State.PENDING, State.READY)
-        return any(count for state, count in counts.items() if state not in waiting)
+        begun = [count for state, count in counts.items() if state not in waiting]
+        return any(begun)
 
     def _time(self, questions: list[QuestionRecord]) -> str:
         moments = [self.record.updated_at]
@@ -313,7 +320,8 @@ class _Showing:
             "bytes": size,
             "approved": made.approved_at is not None,
         }
-        text, data = None, None
+        text = None
+        data = None
         if size <= _LARGEST_SHOWN:
             text = self.tx.blob(made.sha256).decode("utf-8", "replace")
         else:
@@ -341,7 +349,9 @@ def _name_of_verdicts(verdicts: tuple[VerdictView, ...]) -> str:
 
 def _question(asked: AskedView, count: int) -> Utterance:
     """Return a question as words, and what answering it takes as data."""
-    more = "" if count == 1 else f" ({count - 1} more after this)"
+    more = ""
+    if count > 1:
+        more = f" ({count - 1} more after this)"
     data = {
         "question": asked.question_id,
         "number": asked.number,
@@ -351,7 +361,11 @@ def _question(asked: AskedView, count: int) -> Utterance:
         "reasonCode": asked.reason_code,
         "choices": [choice.to_json() for choice in asked.choices],
     }
-    return Utterance(text=f"{asked.text}{more}", is_ours=True, data=data)
+    return Utterance(
+        text=f"{asked.text}{more}",
+        is_ours=True,
+        data=data,
+    )
 
 
 def _talk(questions: list[QuestionRecord]) -> Iterator[Utterance]:
@@ -362,7 +376,11 @@ def _talk(questions: list[QuestionRecord]) -> Iterator[Utterance]:
         yield Utterance(text=asked.text, is_ours=True)
         answer = asked.answer.get("text") or asked.answer.get("answer")
         text = answer if isinstance(answer, str) else "answered"
-        yield Utterance(text=text, is_ours=False, data=dict(asked.answer))
+        yield Utterance(
+            text=text,
+            is_ours=False,
+            data=dict(asked.answer),
+        )
 
 
 def _judgement(verdicts: tuple[VerdictView, ...]) -> ClientArtifact:
@@ -374,69 +392,3 @@ def _judgement(verdicts: tuple[VerdictView, ...]) -> ClientArtifact:
         about="What accordance decided, and where the evidence lies.",
         data={"verdicts": rows, "total": len(verdicts)},
     )
-
-
-# -- lists
-
-
-class ClientTaskPage(NamedTuple):
-    """A page of tasks, and how many there are in all."""
-
-    tasks: tuple[ClientTask, ...]
-    next: str | None
-    total: int
-
-
-def list_client_tasks(
-    project: Project,
-    identity: Identity,
-    query: ListQuery,
-    plan_id: str | None,
-    *,
-    with_artifacts: bool = False,
-) -> ClientTaskPage:
-    """Return a page of the tasks of a plan; without one, of all plans.
-
-    Clients that may not read see the tasks they hold.
-    """
-    names, following, total = _listed(project, identity, query, plan_id)
-    known = () if with_artifacts else None
-    shown = [
-        client_task(project, current_name(project, name), identity.name, known=known)
-        for name in names
-    ]
-    return ClientTaskPage(tuple(shown), following, total)
-
-
-def _listed(
-    project: Project, identity: Identity, query: ListQuery, plan_id: str | None
-) -> tuple[list[str], str | None, int]:
-    """Return the ids of a page, the cursor of the next, and how many there are."""
-    if not identity.may(Right.READ):
-        held = tasks.held_tasks(project, identity.name, plan_id)
-        names = [
-            taken.task.task_id
-            for taken in held
-            if identity.sees_task(taken.task.task_id, taken.task.plan_id)
-        ]
-        return names, None, len(names)
-    if plan_id is None:
-        plans = list_plans(project, query)
-        with project.ledger.read() as tx:
-            total = sum(plan.archived_at is None for plan in tx.plans())
-            names = [tx.plan(plan.plan_id).root_task_id for plan in plans.items]
-        return names, plans.next, total
-    return _listed_in_plan(project, query, plan_id)
-
-
-def _listed_in_plan(
-    project: Project, query: ListQuery, plan_id: str
-) -> tuple[list[str], str | None, int]:
-    with project.ledger.read() as tx:
-        try:
-            total = tx.plan(plan_id).nodes
-        except NotFound:
-            return [], None, 0
-    of_plan = replace(query, filter=str(Term(Word.PLAN, plan_id)))
-    page = list_tasks(project, of_plan)
-    return [task.task_id for task in page.items], page.next, total

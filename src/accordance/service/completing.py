@@ -30,7 +30,11 @@ _QUERIES: Final[Mapping[str, str]] = {
 
 
 def names_like(
-    table: str, beginning: str, *, home: Path | None = None, place: str | None = None
+    table: str,
+    beginning: str,
+    *,
+    home: Path | None = None,
+    place: str | None = None,
 ) -> list[tuple[str, str]]:
     """Return ids that begin like that, with their titles; nothing if there is no ledger."""
     try:
@@ -44,13 +48,13 @@ def names_like(
 
 def _ledger_file(home: Path | None, place: str | None) -> Path | None:
     """The file of the ledger; None if it is no file."""
-    found = find_home(home)
-    named = place or found.settings().ledger
+    project_home = find_home(home)
+    named = place or project_home.settings().ledger
     if named is None:
-        return found.ledger
+        return project_home.ledger
     if "://" in named:
         return None
-    return found.root / named
+    return project_home.root / named
 
 
 def _read(file: Path, table: str, beginning: str) -> list[tuple[str, str]]:

@@ -77,7 +77,9 @@ class _Failures:
 
 
 def contract_failures(
-    project: Project, name: str, plan: str | None = None
+    project: Project,
+    name: str,
+    plan: str | None = None,
 ) -> ContractFailuresView:
     """Return how often a contract was broken, in a plan or in all.
 
@@ -111,9 +113,12 @@ def contract_failures(
 
 
 def _example(
-    message: MessageRecord, violation: Mapping[str, object], who: Who
+    message: MessageRecord,
+    violation: Mapping[str, object],
+    who: Who,
 ) -> FailureExampleView:
-    expected, actual = violation.get("expected", ""), violation.get("actual", "")
+    expected = violation.get("expected", "")
+    actual = violation.get("actual", "")
     return FailureExampleView(
         plan_id=message.plan_id,
         subject=message.subject,

@@ -40,14 +40,22 @@ def show_contract(name: str) -> ContractDetailView:
     """Return what a contract demands. Raises UnknownContract."""
     contract = registry.get(name)
     fields = [
-        {"path": field.path, "required": field.required, "expected": field.expected}
+        {
+            "path": field.path,
+            "required": field.required,
+            "expected": field.expected,
+        }
         for field in fields_of(contract)
     ]
     rules = [
         {"name": rule.__name__, "text": rule_text(rule)} for rule in contract.rules
     ]
     aliases = [
-        {"path": path, "canonical": word, "aliases": list(names)}
+        {
+            "path": path,
+            "canonical": word,
+            "aliases": list(names),
+        }
         for path, word, names in alias_rows(contract)
     ]
     return ContractDetailView.model_validate(

@@ -166,7 +166,9 @@ def reasons_of(project: Project, name: str | None) -> ReasonListView:
 
 
 def _example(verdict: VerdictRecord | None) -> str:
-    return verdict.messages[0] if verdict and verdict.messages else ""
+    if verdict is None or not verdict.messages:
+        return ""
+    return verdict.messages[0]
 
 
 def dead_letter_groups(

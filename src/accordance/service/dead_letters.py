@@ -41,7 +41,11 @@ def _dead_letter(tx: Transaction, task: TaskRecord) -> DeadLetterView:
 
 
 def requeue(
-    project: Project, name: str, *, by: str, reason: str | None = None
+    project: Project,
+    name: str,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> MovedTaskView:
     """Take a task out of the dead letters.
 
@@ -83,4 +87,8 @@ def drop(
         cascade=cascade,
         reason=reason,
     )
-    return CancelledTaskView(task_id=task.task_id, state=State.ABANDONED, along=along)
+    return CancelledTaskView(
+        task_id=task.task_id,
+        state=State.ABANDONED,
+        along=along,
+    )

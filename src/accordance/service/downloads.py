@@ -1,4 +1,4 @@
-"""Files of a project for whoever is elsewhere: evidence, products, exports.
+"""Files of a project for people and programs elsewhere: evidence, products, exports.
 
 Nothing here takes a path from outside: files are named by their task and attempt, and
 those of a bundle by a name that its listing has.
@@ -36,7 +36,9 @@ class Download:
 
 
 def list_evidence(
-    project: Project, task: str, attempt: int | None = None
+    project: Project,
+    task: str,
+    attempt: int | None = None,
 ) -> EvidenceView:
     """Return which files an attempt has left. Raises NoEvidence, EvidenceGone."""
     place = attempt_place(project, task, attempt)
@@ -45,12 +47,17 @@ def list_evidence(
         for name, path in _files(Path(place.path))
     )
     return EvidenceView(
-        task_id=place.task_id, attempt=place.attempt, kind=place.kind, files=files
+        task_id=place.task_id,
+        attempt=place.attempt,
+        kind=place.kind,
+        files=files,
     )
 
 
 def evidence_archive(
-    project: Project, task: str, attempt: int | None = None
+    project: Project,
+    task: str,
+    attempt: int | None = None,
 ) -> Download:
     """Return all files of an attempt as a ZIP archive. Raises NoEvidence."""
     place = attempt_place(project, task, attempt)
@@ -65,7 +72,10 @@ def evidence_archive(
 
 
 def evidence_file(
-    project: Project, task: str, name: str, attempt: int | None = None
+    project: Project,
+    task: str,
+    name: str,
+    attempt: int | None = None,
 ) -> Download:
     """Return a file that the listing of an attempt names. Raises NotFound."""
     place = attempt_place(project, task, attempt)
@@ -89,7 +99,10 @@ def evidence_folder(project: Project, task: str, attempt: int | None = None) -> 
 
 
 def plan_archive(
-    project: Project, plan: str | None, *, candidates: bool = False
+    project: Project,
+    plan: str | None,
+    *,
+    candidates: bool = False,
 ) -> Download:
     """Return the products of a plan with its manifest as a ZIP archive."""
     with tempfile.TemporaryDirectory(prefix="accordance-export-") as temporary:

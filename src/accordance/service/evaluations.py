@@ -166,9 +166,11 @@ class Evaluation:
         )
 
     def _ended(
-        self, pending: dict[Future[Trial | None], _Job], warn: Warn
+        self,
+        pending: dict[Future[Trial | None], _Job],
+        warn: Warn,
     ) -> Iterator[Trial]:
-        """Yield trials as they end; one that could not be made is told in a line."""
+        """Yield trials as they end; a trial that could not be made is reported in a line."""
         for future in as_completed(pending):
             job = pending[future]
             try:
@@ -243,7 +245,9 @@ def prepare_evaluation(home: Home, tasks: TaskSet, options: EvalOptions) -> Eval
 
 
 def _executor(
-    home: Home, tasks: TaskSet, options: EvalOptions
+    home: Home,
+    tasks: TaskSet,
+    options: EvalOptions,
 ) -> tuple[Choice, Executor]:
     """Return who does the tasks. Raises NoExecutor, UnknownName, InvalidRouting."""
     if options.executor is None:

@@ -106,7 +106,10 @@ def _reason(tx: Transaction, event: EventView) -> str:
 
 
 def _attempt_before(
-    tx: Transaction, event: EventView, *, is_review: bool
+    tx: Transaction,
+    event: EventView,
+    *,
+    is_review: bool,
 ) -> tuple[int | None, str | None]:
     """Return the attempt that an event belongs to, and who makes it.
 

@@ -35,7 +35,10 @@ def list_events(
 
 
 def events_of_plan(
-    project: Project, plan_id: str, query: ListQuery, after: int = 0
+    project: Project,
+    plan_id: str,
+    query: ListQuery,
+    after: int = 0,
 ) -> EventPageView:
     """Return a page of the events of a plan."""
     term = str(Term(Word.PLAN, plan_id))

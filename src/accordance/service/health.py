@@ -39,7 +39,12 @@ def look_around(
 
 
 def _view(name: str, state: str, *, ok: bool = True, needed: bool = True) -> HealthView:
-    return HealthView(name=name, ok=ok, found=state, needed=needed)
+    return HealthView(
+        name=name,
+        ok=ok,
+        found=state,
+        needed=needed,
+    )
 
 
 def _machine() -> Iterator[HealthView]:
@@ -65,7 +70,12 @@ def _git_version() -> str:
     if git is None:
         return ""
     command = [git, "--version"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    run = subprocess.run(  # noqa: S603
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return run.stdout.strip()
 
 
@@ -79,12 +89,15 @@ def _isolation() -> Iterator[HealthView]:
     for level in tried.levels:
         remedy = f"; {level.remedy}" if level.remedy else ""
         yield _view(
-            f"  {level.level}", f"{level.detail}{remedy}", ok=level.works, needed=False
+            f"  {level.level}",
+            f"{level.detail}{remedy}",
+            ok=level.works,
+            needed=False,
         )
 
 
 def _repository(folder: Path | None) -> Iterator[HealthView]:
-    """Try the remote of the repository, where it has one."""
+    """Try the remote of the repository, where it has a remote."""
     try:
         home = find_home(folder)
         repository = repository_of(home)
@@ -106,11 +119,19 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
             blobs = _blobs(project)
     except LedgerMissing as error:
         yield HealthView(
-            name="ledger", ok=True, found=str(error), needed=True, code=error.code
+            name="ledger",
+            ok=True,
+            found=str(error),
+            needed=True,
+            code=error.code,
         )
     except AccordanceError as error:
         yield HealthView(
-            name="ledger", ok=False, found=str(error), needed=True, code=error.code
+            name="ledger",
+            ok=False,
+            found=str(error),
+            needed=True,
+            code=error.code,
         )
     else:
         yield _view("ledger", f"{plans} plans in {place}")
@@ -124,6 +145,10 @@ def _blobs(project: Project) -> HealthView:
         place = project.ledger.check_store()
     except BlobError as error:
         return HealthView(
-            name="blobs", ok=False, found=str(error), needed=True, code=error.code
+            name="blobs",
+            ok=False,
+            found=str(error),
+            needed=True,
+            code=error.code,
         )
     return _view("blobs", f"large blobs lie in {place}")

@@ -130,7 +130,8 @@ class HostedRuns:
         """Return the runs of a project, the newest first."""
         with self._news:
             runs = [run for run in self._runs if run.project.place == project.place]
-            return HostedRunListView(items=tuple(run.view() for run in reversed(runs)))
+            views = [run.view() for run in reversed(runs)]
+            return HostedRunListView(items=tuple(views))
 
     @property
     def is_well(self) -> bool:
@@ -170,7 +171,9 @@ class HostedRuns:
         with self._news:
             if self._thread is None and not self.stopping.is_set():
                 self._thread = threading.Thread(
-                    target=self._work, name="accordance runs", daemon=True
+                    target=self._work,
+                    name="accordance runs",
+                    daemon=True,
                 )
                 self._thread.start()
 

@@ -68,7 +68,11 @@ def list_questions(
 
 
 def _wanted(
-    tx: Transaction, query: ListQuery, *, with_answered: bool, by_cause: bool
+    tx: Transaction,
+    query: ListQuery,
+    *,
+    with_answered: bool,
+    by_cause: bool,
 ) -> Filter:
     wanted = filter_for(tx, query.filter, Subject.QUESTIONS)
     if with_answered or wanted.has(Word.STATE):
@@ -198,7 +202,11 @@ def preview_alike(project: Project, name: str) -> BulkPreviewView:
 
 
 def answer_all(
-    project: Project, seen: BulkPreviewView, line: str, *, by: str
+    project: Project,
+    seen: BulkPreviewView,
+    line: str,
+    *,
+    by: str,
 ) -> BulkResultView:
     """Answer the questions of a preview with a line, each in its own transaction.
 
@@ -219,7 +227,10 @@ def _item(tx: Transaction, question: QuestionRecord) -> BulkItemView:
         title = tx.plan(question.plan_id).title
     state = OPEN if question.answered_at is None else ANSWERED
     return BulkItemView(
-        id=question.question_id, title=title, state=state, seen_at=question.asked_at
+        id=question.question_id,
+        title=title,
+        state=state,
+        seen_at=question.asked_at,
     )
 
 

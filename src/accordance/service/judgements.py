@@ -1,4 +1,4 @@
-"""Judgements in every format, also again from the bundle that one has left."""
+"""Judgements in every format, also again from the bundle that a judgement has left."""
 
 from __future__ import annotations
 

@@ -87,7 +87,11 @@ def keep(project: Project, caller: str, key: str, reply: KeptReply) -> None:
         "body": base64.b64encode(reply.body).decode(),
     }
     _replies(project).keep(
-        caller, key, request_hash=reply.request, status=reply.status, reply=content
+        caller,
+        key,
+        request_hash=reply.request,
+        status=reply.status,
+        reply=content,
     )
 
 

@@ -154,7 +154,8 @@ def new_key() -> tuple[str, str]:
 
 def id_in(key: str) -> str | None:
     """Return the id in a key; None if it cannot be a key."""
-    if not key.startswith(PREFIX) or len(key) > _LONGEST_KEY or not key.isascii():
+    is_plain = key.isascii() and len(key) <= _LONGEST_KEY
+    if not is_plain or not key.startswith(PREFIX):
         return None
     key_id, _, secret = key.removeprefix(PREFIX).partition("_")
     return key_id if key_id.isalnum() and secret else None

@@ -52,7 +52,9 @@ def _with_whole_id(tx: Transaction, term: Term) -> Term:
 
 
 def all_of(
-    tx: Transaction, listing: Listing[Record], wanted: Filter
+    tx: Transaction,
+    listing: Listing[Record],
+    wanted: Filter,
 ) -> Iterator[Record]:
     """Yield every item that fits, read page by page."""
     cursor = None
@@ -65,7 +67,9 @@ def all_of(
 
 
 def page_of(
-    tx: Transaction, listing: Listing[Record], query: ListQuery
+    tx: Transaction,
+    listing: Listing[Record],
+    query: ListQuery,
 ) -> Page[Record]:
     """Return the page of a list that a query asks for."""
     wanted = filter_for(tx, query.filter, listing.subject)

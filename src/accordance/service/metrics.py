@@ -32,6 +32,11 @@ def prometheus_text(project: Project, *, event_readers: int = 0) -> str:
 
 
 def _families(counts: Counts, event_readers: int) -> Iterator[str]:
+    yield from _families_with_labels(counts)
+    yield from _families_without_labels(counts, event_readers)
+
+
+def _families_with_labels(counts: Counts) -> Iterator[str]:
     states = {state.value: counts.tasks.get(state.value, 0) for state in State}
     yield from _family(
         "accordance_info", "gauge", "The version.", [({"version": __version__}, 1)]
@@ -66,6 +71,9 @@ def _families(counts: Counts, event_readers: int) -> Iterator[str]:
             for (kind, accepted), number in counts.messages.items()
         ],
     )
+
+
+def _families_without_labels(counts: Counts, event_readers: int) -> Iterator[str]:
     yield from _plain(
         "accordance_questions_open", "gauge", "Open questions.", counts.open_questions
     )
@@ -79,7 +87,7 @@ def _families(counts: Counts, event_readers: int) -> Iterator[str]:
         "accordance_dead_letters",
         "gauge",
         "Tasks that were given up.",
-        states[State.DEAD_LETTER.value],
+        counts.tasks.get(State.DEAD_LETTER.value, 0),
     )
     yield from _plain(
         "accordance_events_total", "counter", "Events of the ledger.", counts.events
@@ -114,9 +122,15 @@ def _family(
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} {kind}"
     for labels, value in samples:
-        marks = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        yield f"{name}{{{marks}}} {value}" if marks else f"{name} {value}"
+        marks = []
+        for key, text in labels.items():
+            escaped = _escaped(text)
+            marks.append(f'{key}="{escaped}"')
+        label = f"{{{','.join(marks)}}}" if marks else ""
+        yield f"{name}{label} {value}"
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped = text.replace("\\", "\\\\")
+    escaped = escaped.replace('"', '\\"')
+    return escaped.replace("\n", "\\n")

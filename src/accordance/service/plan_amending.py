@@ -61,7 +61,7 @@ def amended_text(
     file: PlanFile | None = None,
     edits: Mapping[str, TaskEdit] | None = None,
 ) -> AmendedText:
-    """Return the text of an amended plan: that of a file, or the old one edited.
+    """Return the text of an amended plan: that of a file, or the old text edited.
 
     Raises NotFound, and UnfitEdit for an edit that its task has no place for.
     """
@@ -86,7 +86,9 @@ def _edited_text(text: bytes, edits: Mapping[str, TaskEdit]) -> bytes:
 
 
 def check_amendment(
-    project: Project, text: AmendedText, fuses: Mapping[str, object]
+    project: Project,
+    text: AmendedText,
+    fuses: Mapping[str, object],
 ) -> PlanAmendment | Rejected:
     """Return the amendment in a text, or everything that is wrong with its plan."""
     result = check_plan(text.raw, project.home)
@@ -121,7 +123,11 @@ def preview_amendment(project: Project, amendment: PlanAmendment) -> AmendmentVi
 
 
 def amend_plan(
-    project: Project, amendment: PlanAmendment, *, by: str, note: str | None = None
+    project: Project,
+    amendment: PlanAmendment,
+    *,
+    by: str,
+    note: str | None = None,
 ) -> AmendmentView:
     """Amend a plan, and write it, normalised, into the project.
 

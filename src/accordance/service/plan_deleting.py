@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from accordance.changes.attempt import workshop_of
+from accordance.changes.workshop import workshop_of
 from accordance.service.project import Project, find_plan
 from accordance.service.views.deletions import DeletionView, EvidenceFolderView
 from accordance.work import plan_deleting
@@ -12,7 +12,10 @@ from accordance.work.plan_deleting import Deletion
 
 
 def preview_deletion(
-    project: Project, name: str, *, removes_evidence: bool | None = None
+    project: Project,
+    name: str,
+    *,
+    removes_evidence: bool | None = None,
 ) -> DeletionView:
     """What deleting a plan would take away. Nothing is changed.
 
@@ -55,7 +58,10 @@ def delete_plan(
 
 
 def _deletion_view(
-    deletion: Deletion, folders: tuple[EvidenceFolderView, ...], *, is_done: bool
+    deletion: Deletion,
+    folders: tuple[EvidenceFolderView, ...],
+    *,
+    is_done: bool,
 ) -> DeletionView:
     head = deletion.tombstone.head
     return DeletionView(
@@ -80,4 +86,8 @@ def _folder_views(
 def _folder_view(root: Path, folder: Path) -> EvidenceFolderView:
     sizes = [path.lstat().st_size for path in folder.rglob("*") if not path.is_dir()]
     path = folder.relative_to(root).as_posix()
-    return EvidenceFolderView(path=path, files=len(sizes), bytes=sum(sizes))
+    return EvidenceFolderView(
+        path=path,
+        files=len(sizes),
+        bytes=sum(sizes),
+    )

@@ -52,7 +52,10 @@ def format_for(name: str, stated: PlanFormat | None = None) -> PlanFormat:
 
 
 def read_plan_file(
-    name: str, raw: bytes, home: Home | None = None, stated: PlanFormat | None = None
+    name: str,
+    raw: bytes,
+    home: Home | None = None,
+    stated: PlanFormat | None = None,
 ) -> PlanFile:
     """Return the plan in a file, or everything that is wrong with it as a plan.
 
@@ -128,7 +131,9 @@ def converted(file: PlanFile, to: PlanFormat, stated: PlanFormat | None = None) 
     form = format_for(file.name, stated)
     if form == "json":
         document = plan_of(file).model_dump(
-            mode="json", by_alias=True, exclude_unset=True
+            mode="json",
+            by_alias=True,
+            exclude_unset=True,
         )
         short = shorten(document)
     else:

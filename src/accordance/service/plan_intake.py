@@ -18,7 +18,7 @@ from accordance.domain.plan import plan_graph
 from accordance.domain.progress import begin
 from accordance.domain.records import Rules
 from accordance.errors import AccordanceError, Category, Unparseable
-from accordance.project.home import Home, write_file
+from accordance.project.home import Home
 from accordance.project.policy import gateway_of
 from accordance.service.project import Project, plan_id_of
 from accordance.service.views.answers import AnswerView, answer_view
@@ -30,6 +30,7 @@ from accordance.service.views.plans import (
 from accordance.work import importing, reviewing
 from accordance.work.coding_keys import KEY, TAG
 from accordance.work.coding_tasks import check_tasks
+from accordance.work.fetched_files import fetch_file
 
 LARGEST_PLAN: Final = 1 << 30
 """Bytes: a person's own file may be larger than what a model may send."""
@@ -169,8 +170,8 @@ def import_plan(
             roles=roles_of(project.home),
             watch=watch,
         )
-    write_file(project.home.plan_file, imported.document)
     with project.ledger.read() as tx:
+        fetch_file(tx, imported.plan.document, project.home.plan_file)
         states = tx.count_states(imported.plan.plan_id)
         fields = plan_fields(tx, imported.plan)
     return ImportedPlanView(

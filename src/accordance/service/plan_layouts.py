@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from accordance.domain.lifecycle import State
@@ -81,7 +82,9 @@ _layouts: Final[Remembered[tuple[object, ...], PlanLayoutView]] = Remembered(
 
 
 def plan_layout(
-    project: Project, name: str | None, folding: Folding | None = None
+    project: Project,
+    name: str | None,
+    folding: Folding | None = None,
 ) -> PlanLayoutView:
     """Lay out a plan. Raises NotFound for a goal that it does not have."""
     folding = folding or Folding()
@@ -94,7 +97,9 @@ def plan_layout(
 
 
 def plan_states(
-    project: Project, name: str | None, since: int | None = None
+    project: Project,
+    name: str | None,
+    since: int | None = None,
 ) -> PlanStatesView:
     """Return the states of a plan's tasks; with an event, of those that moved since."""
     with project.ledger.read() as tx:
@@ -122,12 +127,16 @@ def _titled_graph(tx: Transaction, record: PlanRecord) -> TitledGraph:
 
 def _must_have_goals(graph: PlanGraph, named: Sequence[str]) -> None:
     for goal in named:
-        if goal not in graph.nodes or not graph[goal].parts:
-            raise NotFound("goal", goal, [task for task in graph if graph[task].parts])
+        node = graph.nodes.get(goal)
+        if node is None or not node.parts:
+            goals = [task for task in graph if graph[task].parts]
+            raise NotFound("goal", goal, goals)
 
 
 def _layout_view(
-    record: PlanRecord, drawn: TitledGraph, folding: Folding
+    record: PlanRecord,
+    drawn: TitledGraph,
+    folding: Folding,
 ) -> PlanLayoutView:
     graph = drawn.graph
     outline = outline_of(graph, folding.fold, folding.depth, folding.unfold)
@@ -179,23 +188,24 @@ def _boxes(
 def _arrows(
     routes: Sequence[ArrowRoute], box_of: Mapping[str, int]
 ) -> ArrowColumnsView:
+    arrows = [route.arrow for route in routes]
+    lines = [tuple(chain.from_iterable(route.points)) for route in routes]
     return ArrowColumnsView(
-        source=tuple(box_of[route.arrow.source] for route in routes),
-        target=tuple(box_of[route.arrow.target] for route in routes),
-        tie=tuple(route.arrow.tie for route in routes),
-        points=tuple(
-            tuple(number for point in route.points for number in point)
-            for route in routes
-        ),
+        source=tuple(box_of[arrow.source] for arrow in arrows),
+        target=tuple(box_of[arrow.target] for arrow in arrows),
+        tie=tuple(arrow.tie for arrow in arrows),
+        points=tuple(lines),
     )
 
 
 def _alternatives(
     graph: PlanGraph, box_of: Mapping[str, int]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of alternatives of which more than one box is shown."""
-    groups = dict.fromkeys(graph[task].rivals for task in graph if graph[task].rivals)
-    shown = [
-        tuple(box_of[task] for task in group if task in box_of) for group in groups
-    ]
-    return tuple(group for group in shown if len(group) > 1)
+    """Return the groups of alternatives of which two or more boxes are shown."""
+    groups = dict.fromkeys(node.rivals for node in graph.nodes.values())
+    shown = []
+    for group in groups:
+        boxes = [box_of[task] for task in group if task in box_of]
+        if len(boxes) > 1:
+            shown.append(tuple(boxes))
+    return tuple(shown)

@@ -10,7 +10,11 @@ from accordance.work import plan_approval, plan_life
 
 
 def approve_plan(
-    project: Project, name: str | None, *, by: str, note: str | None = None
+    project: Project,
+    name: str | None,
+    *,
+    by: str,
+    note: str | None = None,
 ) -> PlanView:
     """Let a plan begin that waits for its review. Raises UnfitPlanState."""
     plan_id = plan_id_of(project, name)
@@ -19,7 +23,11 @@ def approve_plan(
 
 
 def return_plan(
-    project: Project, name: str | None, *, by: str, reasons: Sequence[str]
+    project: Project,
+    name: str | None,
+    *,
+    by: str,
+    reasons: Sequence[str],
 ) -> PlanView:
     """Return a plan, so that a better plan is imported. Raises UnfitPlanState."""
     plan_id = plan_id_of(project, name)
@@ -28,7 +36,11 @@ def return_plan(
 
 
 def pause_plan(
-    project: Project, name: str | None, *, by: str, reason: str | None = None
+    project: Project,
+    name: str | None,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> PlanView:
     """Let nothing new begin in a plan. Raises UnfitPlanState."""
     plan_id = plan_id_of(project, name)
@@ -47,7 +59,11 @@ def resume_plan(project: Project, name: str | None, *, by: str) -> PlanView:
 
 
 def cancel_plan(
-    project: Project, name: str | None, *, by: str, reason: str | None = None
+    project: Project,
+    name: str | None,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> PlanView:
     """Abandon everything in a plan that is not done. Raises UnfitPlanState."""
     plan_id = plan_id_of(project, name)

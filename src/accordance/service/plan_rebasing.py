@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accordance.changes.attempt import Workshop, workshop_of
 from accordance.changes.moved_base import moved_base
 from accordance.changes.plan_rebasing import PlanRebase, RebasedPlan
 from accordance.changes.remote_faults import RemoteCauses
+from accordance.changes.workshop import Workshop, workshop_of
 from accordance.runtime.going_on import go_on
 from accordance.service.project import Project, find_plan
 from accordance.service.views.plans import (
@@ -18,7 +18,11 @@ from accordance.work.plan_head import base_of, head_of, replaced_heads
 
 
 def rebase_plan(
-    project: Project, name: str | None, *, by: str, dry_run: bool = False
+    project: Project,
+    name: str | None,
+    *,
+    by: str,
+    dry_run: bool = False,
 ) -> PlanRebaseView:
     """Put the changes of a plan on top of its moved base, and test them there.
 
@@ -70,7 +74,11 @@ def _unmoved(tx: Transaction, shop: Workshop, plan_id: str) -> PlanRebaseView:
 
 
 def _rebased_view(
-    tx: Transaction, plan_id: str, rebased: RebasedPlan, *, is_done: bool
+    tx: Transaction,
+    plan_id: str,
+    rebased: RebasedPlan,
+    *,
+    is_done: bool,
 ) -> PlanRebaseView:
     base = rebased.base
     changes = [
@@ -86,7 +94,9 @@ def _rebased_view(
     ]
     tests = [
         RebasedTestView(
-            task_id=run.task_id, command=run.command, exit_code=run.exit_code
+            task_id=run.task_id,
+            command=run.command,
+            exit_code=run.exit_code,
         )
         for run in rebased.tests
     ]

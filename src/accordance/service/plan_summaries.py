@@ -109,7 +109,9 @@ def _course_of(tx: Transaction, plan_id: str) -> _Course:
 
 
 def _waiting(
-    tx: Transaction, plan: PlanRecord, question: QuestionRecord
+    tx: Transaction,
+    plan: PlanRecord,
+    question: QuestionRecord,
 ) -> WaitingTask:
     task_id = question.task_id
     fuse = question.details.get("fuse")
@@ -127,11 +129,16 @@ def _given_up(tx: Transaction, task: TaskRecord) -> GivenUpTask:
     if verdicts and verdicts[-1].messages:
         last = verdicts[-1]
         why = with_code(last.reason_code, last.messages[0])
-    return GivenUpTask(title=task.title, task_id=task.task_id, why=why)
+    return GivenUpTask(
+        title=task.title,
+        task_id=task.task_id,
+        why=why,
+    )
 
 
 def _bundles(tx: Transaction, plan_id: str) -> tuple[str, ...]:
     """Return where the evidence of the plan's changes lies."""
     submissions = tx.find(MessageRecord, plan_id=plan_id, kind="SUBMISSION")
-    places = [str(each.case["bundle"]) for each in submissions if "bundle" in each.case]
+    cases = [submission.case for submission in submissions]
+    places = [str(case["bundle"]) for case in cases if "bundle" in case]
     return tuple(dict.fromkeys(places))

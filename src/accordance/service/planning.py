@@ -81,6 +81,9 @@ def _document(ledger: Ledger, planned: PlanningResult) -> bytes | None:
 
 def _planned_view(planned: PlanningResult) -> PlannedView:
     plan, run = planned.plan, planned.unanswered
+    unanswered = None
+    if run:
+        unanswered = UnansweredView(code=run.code, text=run.text)
     return PlannedView(
         plan_id=planned.plan_id,
         title=plan.title if plan else None,
@@ -89,7 +92,7 @@ def _planned_view(planned: PlanningResult) -> PlannedView:
         nodes=plan.nodes if plan else None,
         written=planned.written,
         faults=planned.faults,
-        reviews=tuple(dict(review) for review in planned.reviews),
-        unanswered=UnansweredView(code=run.code, text=run.text) if run else None,
+        reviews=tuple(map(dict, planned.reviews)),
+        unanswered=unanswered,
         spent=spending_view(planned.spent),
     )

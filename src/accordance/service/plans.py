@@ -52,7 +52,10 @@ _MOVING: Final = (
 
 
 def list_plans(
-    project: Project, query: ListQuery | None = None, *, with_counts: bool = False
+    project: Project,
+    query: ListQuery | None = None,
+    *,
+    with_counts: bool = False,
 ) -> PlanPageView:
     """Return a page of the plans, the newest first, also with what is counted in them.
 
@@ -109,7 +112,9 @@ def show_plan(project: Project, name: str | None = None) -> PlanDetailView:
 
 
 def plan_status(
-    ledger: Ledger, plan_id: str, home: Home | None = None
+    ledger: Ledger,
+    plan_id: str,
+    home: Home | None = None,
 ) -> PlanStatusView:
     """Where a plan stands now; with `home`, also whether its base has moved."""
     with ledger.read() as tx:
@@ -157,7 +162,7 @@ def plan_document(project: Project, name: str | None) -> StoredPlan:
 
 
 def plan_verdicts(project: Project, name: str | None) -> VerdictListView:
-    """Return every verdict in a plan, the last one last."""
+    """Return every verdict in a plan, the newest last."""
     with project.ledger.read() as tx:
         return VerdictListView(items=verdicts_in(tx, find_plan(tx, name)))
 

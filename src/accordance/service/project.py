@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _MOST_CANDIDATES: Final = 500  # things among which a name is looked for
-_ALIKE: Final = 2  # letters that a name and one near to it have in common
+_ALIKE: Final = 2  # letters that a name and a name near to it have in common
 _MOST_DIGITS: Final = 9  # of a number
 
 
@@ -51,7 +51,10 @@ class Project:
 
 @contextmanager
 def open_project(
-    folder: Path | None = None, ledger: str | None = None, *, create: bool = False
+    folder: Path | None = None,
+    ledger: str | None = None,
+    *,
+    create: bool = False,
 ) -> Iterator[Project]:
     """Open the project around a folder, and close it after the block.
 
@@ -130,7 +133,7 @@ def plan_id_of(project: Project, name: str | None) -> str:
 
 
 def find_plan_id(tx: Transaction, name: str) -> str:
-    """The id of the plan that is meant; also of one whose row cannot be read."""
+    """The id of the plan that is meant; also of a plan whose row cannot be read."""
     known = tx.plan_ids()
     if name in known:
         return name

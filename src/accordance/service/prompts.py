@@ -1,4 +1,4 @@
-"""What executors were told, rebuilt word for word from what is kept."""
+"""The prompts of executors, rebuilt word for word from what is kept."""
 
 from __future__ import annotations
 
@@ -60,7 +60,10 @@ def plan_prompt(
 
 
 def _prompt_view(
-    tx: Transaction, run: RunRecord, about: dict[str, str], call: int | None
+    tx: Transaction,
+    run: RunRecord,
+    about: dict[str, str],
+    call: int | None,
 ) -> PromptView:
     prompt = rebuilt(tx, run.recipe or "")
     calls = calls_in(tx, run)

@@ -62,8 +62,11 @@ def _documents(
 
 def _descriptions(details: Mapping[str, Any]) -> Mapping[str, str]:
     documents = details.get("required_docs")
-    return {
-        str(document.get("name", "")): str(document.get("description", ""))
-        for document in (documents if isinstance(documents, list | tuple) else ())
-        if isinstance(document, Mapping)
-    }
+    if not isinstance(documents, list | tuple):
+        return {}
+    descriptions = {}
+    for document in documents:
+        if isinstance(document, Mapping):
+            name = str(document.get("name", ""))
+            descriptions[name] = str(document.get("description", ""))
+    return descriptions

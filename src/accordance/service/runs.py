@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from accordance.changes.workshop import Workshop
 from accordance.domain.capabilities import asked_labels, must_be_asked_for
 from accordance.domain.fuses import Fuses
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.plan_summary import PlanSummary
+from accordance.domain.records import PlanRecord
 from accordance.errors import AccordanceError
 from accordance.project.settings import AtOnce
 from accordance.runtime.attempt_runner import ProjectAttempts
@@ -145,7 +147,10 @@ class PlanRun:
 
 @contextmanager
 def prepare_run(
-    project: Project, plan: str | None, options: RunOptions, warn: Warn
+    project: Project,
+    plan: str | None,
+    options: RunOptions,
+    warn: Warn,
 ) -> Iterator[PreparedRun]:
     """Prepare to carry a plan out.
 
@@ -163,24 +168,15 @@ def prepare_run(
         if options.resume_as and record.state in _RESUMED:
             resume(project.ledger, record.plan_id, by=options.resume_as)
         routing = routing_for(project.home, options.executor, options.model)
-        labels = frozenset(project.home.settings().run.labels)
+        settings = project.home.settings()
+        labels = frozenset(settings.run.labels)
         attempts = ProjectAttempts(
             project.ledger, project.home, routing, options.isolation, labels
         )
-        if not project.home.settings().review.own_work:
+        if not settings.review.own_work:
             with project.ledger.read() as tx:
                 must_have_others_review(tx, record.plan_id, routing)
-        with project.ledger.read() as tx:
-            changes_repository = bool(coding_tasks(tx, record))
-        if changes_repository:
-            try:
-                attempts.workshop.source.refresh()
-            except WorkspaceError as error:
-                warn(str(error))
-        with project.ledger.read() as tx:
-            moved = base_moved(tx, project.home, record)
-        if moved:
-            warn(moved)
+        _look_at_base(project, record, attempts.workshop, warn)
         publishing = Publishing(project.ledger, attempts.workshop, record.plan_id, warn)
         causes = _let_go_on(project, attempts, record.plan_id, by="accordance run")
         yield PreparedRun(
@@ -194,8 +190,32 @@ def prepare_run(
         )
 
 
+def _look_at_base(
+    project: Project,
+    record: PlanRecord,
+    workshop: Workshop,
+    warn: Warn,
+) -> None:
+    """Look at a remote again if the plan changes code, and warn of a moved base."""
+    with project.ledger.read() as tx:
+        changes_repository = bool(coding_tasks(tx, record))
+    if changes_repository:
+        try:
+            workshop.source.refresh()
+        except WorkspaceError as error:
+            warn(str(error))
+    with project.ledger.read() as tx:
+        moved = base_moved(tx, project.home, record)
+    if moved:
+        warn(moved)
+
+
 def _let_go_on(
-    project: Project, attempts: ProjectAttempts, plan_id: str | None, *, by: str
+    project: Project,
+    attempts: ProjectAttempts,
+    plan_id: str | None,
+    *,
+    by: str,
 ) -> tuple[CauseView, ...]:
     """Let tasks go on whose cause outside is gone; return all such causes."""
     causes = go_on(project.ledger, Obstacles(attempts), plan_id, by=by)
@@ -214,7 +234,7 @@ def _let_go_on(
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One more process that works on a shared ledger."""
+    """Another process that works on a shared ledger."""
 
     name: str
     project: Project
@@ -267,7 +287,11 @@ def must_be_shared(project: Project) -> None:
 
 
 def prepare_worker(
-    project: Project, options: WorkerOptions, *, listener: Listener, warn: Warn
+    project: Project,
+    options: WorkerOptions,
+    *,
+    listener: Listener,
+    warn: Warn,
 ) -> Worker:
     """A worker on one plan, or on all. Raises NotShared or UnknownLabel."""
     must_be_shared(project)
@@ -320,5 +344,5 @@ class _Face:
         self.listener(view)
 
     def notice(self, text: str) -> None:
-        """Something that whoever watches should know."""
+        """Something that the people who watch should know."""
         self.warn(text)

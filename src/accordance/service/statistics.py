@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.records import MessageRecord, PlanRecord, VerdictRecord
-from accordance.domain.spending import Spending
+from accordance.domain.spending import Spending, total
 from accordance.service.project import Project, find_plan
 from accordance.service.views.statistics import (
     FailureCountView,
@@ -87,34 +87,31 @@ class Counted:
         asked: dict[str, str] = {}
         begun: dict[tuple[str, str], tuple[Who, str]] = {}
         for entry in entries:
-            task, payload = entry.task_id or "", entry.payload
+            task = entry.task_id or ""
+            payload = entry.payload
+            run = (task, str(payload.get("kind")))
             if entry.kind == "CLAIMED":
                 attempts[task] += 1
-                holder = payload.get("holder")
-                workers[task, attempts[task]] = (str(holder) if holder else None, None)
+                holder = _name_in(payload, "holder")
+                workers[task, attempts[task]] = (holder, None)
                 claimed[task] = entry.at
             elif entry.kind == PROMPTED:
                 who = _who(payload)
-                begun[task, str(payload.get("kind"))] = who, entry.at
-                workers[task, int(str(payload.get("attempt", 0)))] = who
+                begun[run] = who, entry.at
+                attempt = int(str(payload.get("attempt", 0)))
+                workers[task, attempt] = who
             elif entry.kind == RAN:
-                who, since = begun.pop(
-                    (task, str(payload.get("kind"))), (_NOBODY, entry.at)
-                )
+                who, since = begun.pop(run, (_NOBODY, entry.at))
                 seconds = seconds_between(since, entry.at)
                 self.spent[who].append((spending_of(payload), seconds))
             elif entry.kind == "ASKED_A_PERSON":
                 asked[task] = entry.at
             elif entry.kind == "QUESTION_ANSWERED" and task in asked:
-                since = asked.pop(task)
-                self.times["answer of a person"].append(
-                    seconds_between(since, entry.at)
-                )
+                seconds = seconds_between(asked.pop(task), entry.at)
+                self.times["answer of a person"].append(seconds)
             if payload.get("to") == "DONE" and task in claimed:
-                since = claimed.pop(task)
-                self.times["task, from its last claim to done"].append(
-                    seconds_between(since, entry.at)
-                )
+                seconds = seconds_between(claimed.pop(task), entry.at)
+                self.times["task, from its last claim to done"].append(seconds)
         return workers
 
     def view(self, plans: int) -> StatisticsView:
@@ -127,13 +124,22 @@ class Counted:
             rejected=self.rejected,
             failures=tuple(
                 FailureCountView(
-                    agent=agent, model=model, kind=kind, code=code, path=path, count=n
+                    agent=agent,
+                    model=model,
+                    kind=kind,
+                    code=code,
+                    path=path,
+                    count=n,
                 )
                 for (agent, model, kind, code, path), n in failures
             ),
             outcomes=tuple(
                 OutcomeCountView(
-                    agent=agent, model=model, outcome=outcome, reason_code=code, count=n
+                    agent=agent,
+                    model=model,
+                    outcome=outcome,
+                    reason_code=code,
+                    count=n,
                 )
                 for (agent, model, outcome, code), n in outcomes
             ),
@@ -150,13 +156,17 @@ def without_numbers(path: str) -> str:
 
 
 def _who(payload: Mapping[str, Any]) -> Who:
-    executor, model = payload.get("executor"), payload.get("model")
-    return (str(executor) if executor else None, str(model) if model else None)
+    return _name_in(payload, "executor"), _name_in(payload, "model")
+
+
+def _name_in(payload: Mapping[str, Any], key: str) -> str | None:
+    name = payload.get(key)
+    return str(name) if name else None
 
 
 def _spending(spent: Mapping[Who, list[tuple[Spending, float]]]) -> Iterator[Any]:
     for (agent, model), runs in spent.items():
-        whole = sum((each for each, _ in runs), start=Spending())
+        whole = total([spending for spending, _ in runs])
         yield SpendingByView(
             agent=agent,
             model=model,

@@ -16,9 +16,9 @@ from accordance.store.ledger import Transaction
 
 
 def seen_task_id(project: Project, identity: Identity, task: str) -> str:
-    """Return the id of a task that somebody may look at. Raises NotFound, NotAllowed.
+    """Return the id of a task that the caller may look at. Raises NotFound, NotAllowed.
 
-    An agent that is bound to other tasks is told that there is none.
+    An agent that is bound to other tasks hears that there is none.
     """
     if identity.may(Right.READ):
         return task_id_of(project, task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -93,22 +93,34 @@ def _head(story: AttemptStoryView) -> CheckedAttemptView:
 
 
 def _rows(task: TaskRecord, columns: Mapping[int, _Column]) -> Iterator[CheckRowView]:
-    checks: list[str] = list(Gate) if TAG in task.tags else list(_OF_MESSAGES)
-    if TAG in task.tags and any("message" in column for column in columns.values()):
-        checks.insert(0, "message")
-    if task.is_checked or any(
-        column["review"].result != NOT_RUN for column in columns.values()
-    ):
-        checks.append("review")
-    for check in checks:
+    for check in _checks(task, columns.values()):
+        cells = []
+        for attempt, column in columns.items():
+            cell = column.get(check, _NOT_RUN)
+            cells.append(_checked(attempt, cell))
         yield CheckRowView(
             check=check,
             question=_QUESTIONS[check],
-            attempts=tuple(
-                _checked(attempt, column.get(check, _NOT_RUN))
-                for attempt, column in columns.items()
-            ),
+            attempts=tuple(cells),
         )
+
+
+def _checks(task: TaskRecord, columns: Collection[_Column]) -> list[str]:
+    """Return the checks that a task has, in their order.
+
+    A change is judged by the gates. It has a message of its own only where a run failed.
+    """
+    if TAG not in task.tags:
+        checks = [*_OF_MESSAGES]
+    elif any("message" in column for column in columns):
+        checks = ["message", *Gate]
+    else:
+        checks = [*Gate]
+
+    was_reviewed = any(column["review"].result != NOT_RUN for column in columns)
+    if task.is_checked or was_reviewed:
+        checks.append("review")
+    return checks
 
 
 def _checked(attempt: int, cell: _Cell) -> CheckedView:
@@ -148,20 +160,23 @@ def _decides(task: TaskRecord, message: MessageRecord) -> bool:
 
 
 def _of_message(message: MessageRecord) -> dict[str, _Cell]:
-    column = {"message": _Cell(PASSED)}
     answer = message.answer
-    code = answer.get("reason_code")
+    code = _text(answer.get("reason_code"))
     texts = _texts(answer.get("messages"))
+    passed = _Cell(PASSED)
+    failed = _Cell(FAILED, code, texts)
     if not message.accepted:
-        return {**column, "contract": _Cell(FAILED, _text(code), texts)}
-    column["contract"] = _Cell(PASSED)
-    is_over = answer.get("outcome") in (None, "DONE")
-    column["result"] = _Cell(PASSED) if is_over else _Cell(FAILED, _text(code), texts)
-    return column
+        return {"message": passed, "contract": failed}
+    is_done = answer.get("outcome") in (None, "DONE")
+    return {
+        "message": passed,
+        "contract": passed,
+        "result": passed if is_done else failed,
+    }
 
 
 def _gates(project: Project, message: MessageRecord) -> dict[str, _Cell]:
-    """Return what each gate found, as the judgement in the evidence says it."""
+    """Return the findings of each gate, as the judgement in the evidence says them."""
     bundle = bundle_of(project.home, message)
     findings = None if bundle is None else bundle.findings()
     if findings is None:
@@ -197,13 +212,16 @@ def _review_cell(reviews: Sequence[ReviewRecord]) -> _Cell:
     texts = tuple(
         f"{review.action_required}, {review.total_score} of 100" for review in reviews
     )
-    approved = reviews[-1].action_required == "APPROVE"
-    code = None if approved else reviews[-1].action_required
-    return _Cell(PASSED if approved else FAILED, code, texts)
+    action = reviews[-1].action_required
+    if action == "APPROVE":
+        return _Cell(PASSED, None, texts)
+    return _Cell(FAILED, action, texts)
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(map(str, value))
 
 
 def _text(value: Any) -> str | None:

@@ -23,7 +23,9 @@ _LARGEST_READ: Final = 1 << 20
 
 
 def task_messages(
-    project: Project, name: str, attempt: int | None = None
+    project: Project,
+    name: str,
+    attempt: int | None = None,
 ) -> MessageListView:
     """Return the newest messages about a task, of an attempt or of all."""
     where = {} if attempt is None else {"attempt": attempt}
@@ -33,7 +35,9 @@ def task_messages(
         newest = messages[-MOST_MESSAGES:]
         items = tuple(_message(tx, task, message) for message in newest)
     return MessageListView(
-        task_id=task.task_id, items=items, left_out=len(messages) - len(items)
+        task_id=task.task_id,
+        items=items,
+        left_out=len(messages) - len(items),
     )
 
 
@@ -53,15 +57,17 @@ def _message(tx: Transaction, task: TaskRecord, message: MessageRecord) -> Messa
     raw = tx.blob(message.sha256)
     result = _read_again(tx, task, message, raw)
     answer = message.answer
-    refused = message.case.get("refused")
     status = "accepted" if message.accepted else "rejected"
+    refused = message.case.get("refused")
+    if refused is not None:
+        status = "refused"
     return MessageView(
         message_id=message.message_id,
         kind=message.kind,
         attempt=message.attempt,
         at=message.at,
-        status="refused" if refused is not None else status,
-        why_refused=None if refused is None else str(refused),
+        status=status,
+        why_refused=_text(refused),
         outcome=_text(answer.get("outcome")),
         reason_code=_text(answer.get("reason_code")),
         bytes=len(raw),
@@ -89,20 +95,23 @@ def _reading(result: Accepted[Any] | Rejected | None) -> Mapping[str, Any]:
     if isinstance(result, Accepted):
         value = dump(result.value)
         return {**read, "value": value, "violations": (), "total_violations": 0}
-    violations = tuple(
-        {**violation.to_json(), "text": str(violation)}
-        for violation in result.violations
-    )
+    violations = []
+    for violation in result.violations:
+        row = {**violation.to_json(), "text": str(violation)}
+        violations.append(row)
     return {
         **read,
         "value": result.message,
-        "violations": violations,
+        "violations": tuple(violations),
         "total_violations": result.total,
     }
 
 
 def _read_again(
-    tx: Transaction, task: TaskRecord, message: MessageRecord, raw: bytes
+    tx: Transaction,
+    task: TaskRecord,
+    message: MessageRecord,
+    raw: bytes,
 ) -> Accepted[Any] | Rejected | None:
     """Read a message by its contract; None where there is none to read it by."""
     is_ours = message.kind in ("FAULT", "REBASE")

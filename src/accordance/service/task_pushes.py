@@ -58,7 +58,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,49}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
-    """Where a client wants to be told of a task. Secrets are shown once only."""
+    """Where a client wants to hear of a task. Secrets are shown once only."""
 
     task: str
     url: str
@@ -72,7 +72,11 @@ class Push:
 
 
 def make_push(
-    project: Project, identity: Identity, push: Push, *, private: bool
+    project: Project,
+    identity: Identity,
+    push: Push,
+    *,
+    private: bool,
 ) -> Push:
     """Tell a client of a task from now on; return it with the secret.
 
@@ -152,7 +156,10 @@ def _headers(push: Push) -> dict[str, str]:
 
 
 def _make_room(
-    store: WebhooksInLedger, identity: Identity, task: str, name: str
+    store: WebhooksInLedger,
+    identity: Identity,
+    task: str,
+    name: str,
 ) -> None:
     """Remove the push that is replaced. Raises InvalidWebhook where there are too many."""
     pushes = [webhook for webhook in store.active() if webhook.push is not None]
@@ -168,7 +175,7 @@ def _make_room(
 
 
 def list_pushes(project: Project, identity: Identity, task: str) -> list[Push]:
-    """Return where a client is told of a task. Raises NotFound for the task."""
+    """Return where a client hears of a task. Raises NotFound for the task."""
     seen = seen_task(project, identity, task)
     return [_shown(each) for each in _of_client(project, identity, seen.name)]
 
@@ -196,7 +203,9 @@ def _of_client(project: Project, identity: Identity, task: str) -> list[WebhookR
 
 
 def _of(
-    webhooks: Sequence[WebhookRecord], identity: Identity, task: str
+    webhooks: Sequence[WebhookRecord],
+    identity: Identity,
+    task: str,
 ) -> list[WebhookRecord]:
     mine = []
     for webhook in webhooks:
@@ -207,18 +216,25 @@ def _of(
 
 
 def _named(webhooks: Sequence[WebhookRecord], name: str) -> list[WebhookRecord]:
-    return [
-        each for each in webhooks if each.push is not None and each.push.name == name
-    ]
+    named = []
+    for webhook in webhooks:
+        if webhook.push is not None and webhook.push.name == name:
+            named.append(webhook)
+    return named
 
 
 def _shown(webhook: WebhookRecord) -> Push:
     push = webhook.push
     assert push is not None  # noqa: S101 - only pushes are shown
-    return Push(task=push.task, url=webhook.url, name=push.name, scheme=push.scheme)
+    return Push(
+        task=push.task,
+        url=webhook.url,
+        name=push.name,
+        scheme=push.scheme,
+    )
 
 
-# -- told
+# -- sending
 
 
 def collect(project: Project) -> int:
@@ -243,7 +259,10 @@ def _end(store: WebhooksInLedger, webhook: WebhookRecord) -> None:
 
 
 def _tell(
-    project: Project, store: WebhooksInLedger, webhook: WebhookRecord, push: PushRecord
+    project: Project,
+    store: WebhooksInLedger,
+    webhook: WebhookRecord,
+    push: PushRecord,
 ) -> int:
     try:
         seen = _last_number(project, webhook, push)
@@ -264,7 +283,9 @@ def _tell(
 
 
 def _last_number(
-    project: Project, webhook: WebhookRecord, push: PushRecord
+    project: Project,
+    webhook: WebhookRecord,
+    push: PushRecord,
 ) -> int | None:
     """Return the number of the last event, if anything has happened to the task.
 

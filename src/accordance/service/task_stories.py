@@ -23,7 +23,7 @@ from accordance.errors import BlobError, CannotWrite
 from accordance.project.home import Home
 from accordance.service.attempt_evidence import Bundle, failing_tests, run_logs
 from accordance.service.damage import blaming_the_ledger
-from accordance.service.views.spending import spending_view
+from accordance.service.views.spending import SpendingView, spending_view
 from accordance.service.views.stories import AttemptStoryView
 from accordance.service.views.tasks import ReviewView, artifact_path, review_view
 from accordance.store.ledger import Transaction
@@ -45,7 +45,9 @@ class _Begun:
 
 
 def attempts_of(
-    tx: Transaction, home: Home, task: TaskRecord
+    tx: Transaction,
+    home: Home,
+    task: TaskRecord,
 ) -> tuple[AttemptStoryView, ...]:
     """Return the story of every attempt at a task, in their order.
 
@@ -107,26 +109,25 @@ class _Story:
 
     def attempt(self, begun: _Begun) -> AttemptStoryView:
         """Return the story of an attempt."""
+        number = begun.number
         kind = "review" if self.task.checks else "action"
-        runs = self._runs_of(kind, begun.number)
-        message = self.messages.get(begun.number)
+        runs = self._runs_of(kind, number)
+        last = runs[-1] if runs else None
+        reports = [run.report for run in runs if run.report is not None]
+        message = self.messages.get(number)
         answer = message.answer if message else {}
         reasons = _texts(answer.get("messages"))
-        bundle = self._bundle_of(message)
+        bundle = bundle_of(self.home, message) if message else None
         failing, more = failing_tests(bundle) if bundle else ((), 0)
-        product = self.products.get(begun.number)
-        logs = run_logs(self.home, self.task.task_id, begun.number, kind)
-        last = runs[-1] if runs else None
-        ran = [run.report for run in runs if run.report is not None]
         return AttemptStoryView(
-            attempt=begun.number,
+            attempt=number,
             holder=begun.holder,
             executor=last.executor if last else None,
             model=last.model if last else None,
             began_at=begun.at,
             ended_at=message.at if message else None,
-            seconds=_seconds(begun, message, ran),
-            spent=spending_view(total(map(spending_of, ran))) if ran else None,
+            seconds=_seconds(begun, message, reports),
+            spent=_spent(reports),
             outcome=_text(answer.get("outcome")),
             reason_code=_text(answer.get("reason_code")),
             reason=reasons[0] if reasons else "",
@@ -134,21 +135,31 @@ class _Story:
             next_action=_text(answer.get("next_action")),
             failing_tests=failing,
             more_failing_tests=more,
-            logs=tuple(str(log.relative_to(self.home.root)) for log in logs),
+            logs=self._logs(number, kind),
             evidence=_relative(self.home, bundle),
             is_evidence_there=bundle is not None and bundle.is_there,
-            product=artifact_path(self.home, product) if product else None,
+            product=self._product(number),
         )
 
     def _runs_of(self, kind: str, attempt: int) -> list[RunRecord]:
-        return [run for run in self.runs if (run.kind, run.attempt) == (kind, attempt)]
+        wanted = (kind, attempt)
+        return [run for run in self.runs if (run.kind, run.attempt) == wanted]
 
-    def _bundle_of(self, message: MessageRecord | None) -> Bundle | None:
-        return bundle_of(self.home, message) if message else None
+    def _logs(self, attempt: int, kind: str) -> tuple[str, ...]:
+        logs = run_logs(self.home, self.task.task_id, attempt, kind)
+        return tuple(str(log.relative_to(self.home.root)) for log in logs)
+
+    def _product(self, attempt: int) -> str | None:
+        product = self.products.get(attempt)
+        if product is None:
+            return None
+        return artifact_path(self.home, product)
 
 
 def _fetch_bundles(
-    tx: Transaction, home: Home, messages: Iterable[MessageRecord]
+    tx: Transaction,
+    home: Home,
+    messages: Iterable[MessageRecord],
 ) -> None:
     """Bring the evidence of judged changes to this machine, as far as it can be had.
 
@@ -179,13 +190,24 @@ def _relative(home: Home, bundle: Bundle | None) -> str | None:
 
 
 def _seconds(
-    begun: _Begun, message: MessageRecord | None, ran: list[Mapping[str, Any]]
+    begun: _Begun,
+    message: MessageRecord | None,
+    reports: list[Mapping[str, Any]],
 ) -> float | None:
     """Return how long an attempt took: its runs, or until it was handed in."""
-    milliseconds = sum(report["duration_ms"] for report in ran)
+    milliseconds = sum(report["duration_ms"] for report in reports)
     if milliseconds:
         return float(milliseconds / _MILLISECONDS)
-    return seconds_between(begun.at, message.at) if message else None
+    if message is None:
+        return None
+    return seconds_between(begun.at, message.at)
+
+
+def _spent(reports: list[Mapping[str, Any]]) -> SpendingView | None:
+    if not reports:
+        return None
+    spent = total(map(spending_of, reports))
+    return spending_view(spent)
 
 
 def _text(value: object) -> str | None:
@@ -193,7 +215,9 @@ def _text(value: object) -> str | None:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(map(str, value))
 
 
 # -- what it waits for
@@ -208,12 +232,16 @@ def waits_for(tx: Transaction, task: TaskRecord) -> tuple[str, ...]:
         return ()
 
     links = tx.node(task.task_id)
-    awaited = [name for name in links.prerequisites if not _is_over(tx, name)]
+    others = [*links.prerequisites]
     if not task.is_work:
-        awaited += [name for name in links.parts if not _is_over(tx, name)]
-    names = [tx.task(name).title for name in awaited]
-    needs = tx.find(RequirementRecord, task_id=task.task_id, required=True)
-    names += [f"input {need.name}" for need in needs if not is_met(tx, need)]
+        others += links.parts
+    names = []
+    for other in others:
+        if not _is_over(tx, other):
+            names.append(tx.task(other).title)
+    for need in tx.find(RequirementRecord, task_id=task.task_id, required=True):
+        if not is_met(tx, need):
+            names.append(f"input {need.name}")
     return tuple(names)
 
 
@@ -238,12 +266,14 @@ def _review(tx: Transaction, task: TaskRecord, review: ReviewRecord) -> ReviewVi
     document: Mapping[str, Any] = json.loads(tx.blob(review.document))
     messages = tx.find(MessageRecord, message_id=review.message_id)
     attempt = messages[0].attempt if messages else None
+    reviewed_by = review.check_task_id or task.task_id
+    summary = document.get("summary") or ""
     suggestions = document.get("suggestions") or ()
     return review_view(
         review,
         attempt=attempt,
-        reviewer=reviewer_of(tx, review.check_task_id or task.task_id, attempt),
-        summary=str(document.get("summary") or ""),
+        reviewer=reviewer_of(tx, reviewed_by, attempt),
+        summary=str(summary),
         asks=tuple(str(suggestion["change"]) for suggestion in suggestions),
     )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -21,13 +20,10 @@ from accordance.domain.access import Identity
 from accordance.domain.records import TaskRecord
 from accordance.errors import (
     Conflict,
-    LedgerDamaged,
-    LedgerError,
     UnknownContract,
     Unparseable,
 )
 from accordance.judging.own_submission import Claim
-from accordance.project.home import Home, write_file
 from accordance.service.project import Project, asking_as, task_id_of
 from accordance.service.task_access import worked_task
 from accordance.service.views.answers import AnswerView, answer_view
@@ -83,7 +79,7 @@ class MessageRefused(Conflict):
 
 
 class Assigned(NamedTuple):
-    """A task that somebody has now, and all that they are told about it."""
+    """A task that a worker holds now, and all that the worker hears about it."""
 
     taken: Taken
     view: AssignmentView
@@ -156,7 +152,7 @@ def _fits(project: Project, request: WorkRequest) -> Fits:
 
 
 def _is_among(only: tuple[str, ...], task: TaskRecord) -> bool:
-    """Whether a task, or its plan, is among those that somebody is bound to."""
+    """Whether a task, or its plan, is among those that the caller is bound to."""
     return not only or task.task_id in only or task.plan_id in only
 
 
@@ -233,7 +229,7 @@ def submit(
     A `worker` must be allowed to work on it, and may name it as `worked_task` says. For
     a change, the clone that was lent is judged, after a patch, if there is any, was
     applied to it. Without a message, the submission in its evidence folder counts, or
-    accordance makes one from facts.
+    accordance makes the message from facts.
     """
     find = task_by_id if worker is None else partial(worked_task, worker)
     answer = outside.submit(
@@ -317,25 +313,6 @@ def _holder_of(project: Project, task_id: str | None) -> str | None:
     with project.ledger.read() as tx:
         lease = tx.task(task_id).lease
     return lease.holder if lease else None
-
-
-@contextmanager
-def rescued(home: Home, raw: bytes) -> Iterator[None]:
-    """Keep a message that cannot be stored beside the ledger.
-
-    So it is not lost; the error says where it lies.
-    """
-    try:
-        yield
-    except LedgerError as error:
-        digest = hashlib.sha256(raw).hexdigest()
-        path = home.unsent / f"{digest[:16]}.json"
-        try:
-            write_file(path, raw)
-        except LedgerError:
-            raise error from None  # there is no place for it here
-        what = error.what if isinstance(error, LedgerDamaged) else str(error)
-        raise type(error)(f"{what}; the message is kept in {path}") from error
 
 
 # -- deciding

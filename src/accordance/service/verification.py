@@ -46,7 +46,9 @@ def anchored(raw: bytes, public_key: Path | None = None) -> Anchored:
 
 
 def verify(
-    project: Project, plan: str | None = None, against: Anchored | None = None
+    project: Project,
+    plan: str | None = None,
+    against: Anchored | None = None,
 ) -> VerificationView:
     """Recompute one plan, or the whole ledger.
 
@@ -65,7 +67,10 @@ def verify(
     views = tuple(map(_findings_view, findings))
     if against is None:
         return VerificationView(
-            findings=views, anchored_at=None, anchored_plans=0, signature=""
+            findings=views,
+            anchored_at=None,
+            anchored_plans=0,
+            signature="",
         )
     return VerificationView(
         findings=views,
@@ -100,5 +105,9 @@ def write_anchor(project: Project, private_key: Path | None = None) -> WrittenAn
     """Where every chain ends now; signed, if there is a key."""
     with project.ledger.read() as tx:
         anchor = anchor_of(tx)
-    view = AnchorView(at=anchor.at, plans=len(anchor.plans), root=anchor.root)
+    view = AnchorView(
+        at=anchor.at,
+        plans=len(anchor.plans),
+        root=anchor.root,
+    )
     return WrittenAnchor(anchor_file(anchor, private_key), view)

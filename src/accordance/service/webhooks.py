@@ -1,4 +1,4 @@
-"""Webhooks: who is told of questions, dead letters and finished plans, and the log of it."""
+"""Webhooks: who hears of questions, dead letters and finished plans, and the log of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from accordance.store.webhooks import (
     WebhooksInLedger,
 )
 from accordance.telemetry import tracing
-from accordance.telemetry.tracing import Place
+from accordance.telemetry.tracing import SpanPlace
 
 _SECRET_BYTES: Final = 32
 _MOST_SHOWN: Final = 200
@@ -89,7 +89,8 @@ def target_of(url: str, *, private: bool = False) -> Target:
     """
     try:
         parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        usual_port = 443 if parts.scheme == "https" else 80
+        port = parts.port or usual_port
     except ValueError:
         raise InvalidWebhook("the address of the webhook cannot be read") from None
     host = parts.hostname
@@ -110,21 +111,28 @@ def target_of(url: str, *, private: bool = False) -> Target:
 
 def _addresses(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise InvalidWebhook(f"the host {host[:100]!r} is not known") from None
-    return list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
+    hosts = [str(entry[4][0]) for entry in entries]
+    without_zones = [host.partition("%")[0] for host in hosts]
+    return list(dict.fromkeys(without_zones))
 
 
 # -- made and removed
 
 
 def make_webhook(
-    project: Project, url: str, kinds: Sequence[str], *, by: str, private: bool = False
+    project: Project,
+    url: str,
+    kinds: Sequence[str],
+    *,
+    by: str,
+    private: bool = False,
 ) -> NewWebhookView:
     """Make a webhook for some kinds of notifications, or for all.
 
-    It is told what happens from now on. Raises InvalidWebhook, PrivateTarget.
+    It hears what happens from now on. Raises InvalidWebhook, PrivateTarget.
     """
     target_of(url, private=private)
     unknown = [kind for kind in kinds if kind not in list(NotificationKind)]
@@ -195,7 +203,12 @@ def redeliver(project: Project, delivery_id: str) -> DeliveryView:
     if delivery is None:
         raise NotFound("delivery", delivery_id)
     again = replace(
-        delivery, state=WAITING, attempts=0, next_at=now(), error=None, ended_at=None
+        delivery,
+        state=WAITING,
+        attempts=0,
+        next_at=now(),
+        error=None,
+        ended_at=None,
     )
     store.save(again)
     return _delivery_view(again)
@@ -244,7 +257,7 @@ def take_due(project: Project, most: int) -> list[DueDelivery]:
     ]
 
 
-def place_of(project: Project, due: DueDelivery) -> Place | None:
+def place_of(project: Project, due: DueDelivery) -> SpanPlace | None:
     """Return the span that a notification belongs to: that of its task."""
     plan_id, task_id = _subject_of(due)
     if not tracing.is_on() or not plan_id:
@@ -270,7 +283,10 @@ def _subject_of(due: DueDelivery) -> tuple[str, str]:
 
 
 def note_result(
-    project: Project, delivery: DeliveryRecord, status: int | None, error: str | None
+    project: Project,
+    delivery: DeliveryRecord,
+    status: int | None,
+    error: str | None,
 ) -> DeliveryRecord:
     """Keep what came of a delivery: done, to be tried again, or given up."""
     attempts = delivery.attempts + 1
@@ -283,9 +299,19 @@ def note_result(
     )
     pause = pause_after(attempts)
     if error is None:
-        noted = replace(noted, state=DELIVERED, next_at=None, ended_at=moment)
+        noted = replace(
+            noted,
+            state=DELIVERED,
+            next_at=None,
+            ended_at=moment,
+        )
     elif pause is None:
-        noted = replace(noted, state=GIVEN_UP, next_at=None, ended_at=moment)
+        noted = replace(
+            noted,
+            state=GIVEN_UP,
+            next_at=None,
+            ended_at=moment,
+        )
     else:
         noted = replace(noted, state=WAITING, next_at=_later(moment, pause))
     webhooks_of(project).save(noted)
@@ -293,7 +319,9 @@ def note_result(
 
 
 def _deliveries(
-    project: Project, webhook: WebhookRecord, entries: Sequence[ChainEntry]
+    project: Project,
+    webhook: WebhookRecord,
+    entries: Sequence[ChainEntry],
 ) -> list[DeliveryRecord]:
     roots = {}
     with project.ledger.read() as tx:
@@ -312,7 +340,9 @@ def _deliveries(
 
 
 def new_delivery(
-    webhook: WebhookRecord, kind: str, payload: dict[str, Any]
+    webhook: WebhookRecord,
+    kind: str,
+    payload: dict[str, Any],
 ) -> DeliveryRecord:
     """Return a notification that is due now."""
     moment = now()

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 from accordance.domain.research.runs import Group, StoredAnswer, StoredRun
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.rows import hash_of, pieces_of
 from accordance.store.seals import as_stored, key_of
 from accordance.store.sql import SqlTransaction, within
@@ -77,11 +78,11 @@ class AnswersInLedger:
         given = {name: value for name, value in wanted.items() if value is not None}
         for name in given:
             query = query.where(_ROW[name] == bindparam(name))
-        with translated(self.engine), self.engine.connect() as plain:
-            connection = plain.execution_options(reading=True, yield_per=_CHUNK)
-            # closed by a reader that stops half-way, too
-            with connection.execute(query, given) as rows:
-                yield from rows
+        with (
+            looking(self.engine, yield_per=_CHUNK) as connection,
+            connection.execute(query, given) as rows,  # closed by a reader that stops
+        ):
+            yield from rows
 
 
 def _add(connection: Connection, tx: SqlTransaction, chunk: list[StoredAnswer]) -> None:

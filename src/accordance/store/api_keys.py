@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, Row, insert, select, update
 from accordance.domain.chain import Payload
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.seals import as_stored
 from accordance.store.server_tables import API_KEYS
 from accordance.store.sql import SqlTransaction, within
@@ -86,7 +87,7 @@ class KeysInLedger:
 
     def find(self, key_id: str) -> KeyRecord | None:
         """Return a key by its id."""
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             query = select(API_KEYS).where(_COLUMNS.key_id == key_id)
             row = connection.execute(query).first()
         return None if row is None else _record(row)
@@ -98,7 +99,7 @@ class KeysInLedger:
             .where(_COLUMNS.kind == kind)
             .order_by(_COLUMNS.made_at, _COLUMNS.key_id)
         )
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return [_record(row) for row in connection.execute(query)]
 
     @contextmanager
@@ -110,11 +111,6 @@ class KeysInLedger:
         ):
             tx.ledger_head()  # held from here on, so that writers never deadlock
             yield connection, tx
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self.engine), self.engine.connect() as plain:
-            yield plain.execution_options(reading=True)
 
 
 def _seal(tx: SqlTransaction, record: KeyRecord, kind: str, event: Payload) -> None:

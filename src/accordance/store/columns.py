@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Column, Dialect, ForeignKey, String, Text, TypeDecorator
 
@@ -20,6 +20,14 @@ def storable(value: str | None) -> str | None:
 
     visible = value.replace("\0", "\u2400")
     return visible.encode("utf-8", "replace").decode()
+
+
+_JSON: Final = json.JSONEncoder()
+
+
+def json_text(value: object) -> str | None:
+    """Return a JSON value as a database keeps it."""
+    return None if value is None else _JSON.encode(value)
 
 
 class Words(TypeDecorator[str]):
@@ -51,8 +59,9 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else json.dumps(value)
+    def bind_processor(self, dialect: Dialect) -> Callable[[object], str | None]:  # noqa: ARG002
+        """Return the function itself: plans bring many thousands of values."""
+        return json_text
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
         if value is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, func, select
 
-from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.signals import last_number
 from accordance.store.tables import (
     MESSAGES,
@@ -41,8 +41,7 @@ class Counts:
 
 def count_everything(engine: Engine) -> Counts:
     """Count."""
-    with translated(engine), engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
+    with looking(engine) as connection:
         open_ones = QUESTIONS.c.answered_at.is_(None)
         questions = select(func.count(), func.min(QUESTIONS.c.asked_at))
         number, oldest = connection.execute(questions.where(open_ones)).one()

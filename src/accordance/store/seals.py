@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.types import NullType
 
 from accordance.domain.chain import Payload
-from accordance.store.columns import Json, Words, storable
+from accordance.store.columns import Json, Words, json_text, storable
 from accordance.store.server_tables import DELIVERIES, KEPT_REPLIES, WEBHOOKS
 from accordance.store.tables import (
     ATTEMPT_QUEUE,
@@ -136,7 +136,7 @@ def _process(column: Column[Any]) -> Callable[[Any], Any] | None:
     if isinstance(column.type, Words):
         return storable
     if isinstance(column.type, Json):
-        return lambda value: None if value is None else json.dumps(value)
+        return json_text
     if isinstance(column.type, Boolean):
         return lambda value: None if value is None else int(value)
     if isinstance(column.type, Float):

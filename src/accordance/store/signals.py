@@ -37,7 +37,7 @@ def _look(plain: Connection, after: int, ends: float) -> int:
     connection = plain.execution_options(reading=True)
     while True:
         number = last_number(connection)
-        connection.rollback()  # the next look sees what was committed meanwhile
+        connection.commit()  # the next look sees what was committed meanwhile
         left = ends - time.monotonic()
         if number > after or left <= 0:
             return number

@@ -43,6 +43,7 @@ from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.listings import Listing, Record
+from accordance.store.looking import looking
 from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
 from accordance.store.sql_nodes import ReadRows, StoredNode
@@ -400,11 +401,10 @@ class SqlLedger(Ledger):
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        with translated(self.engine), self.engine.connect() as plain:
-            options: dict[str, Any] = {"reading": True}
-            if plain.dialect.name == "postgresql":
-                options["isolation_level"] = "REPEATABLE READ"
-            connection = plain.execution_options(**options)
+        options: dict[str, Any] = {}
+        if self.engine.dialect.name == "postgresql":
+            options["isolation_level"] = "REPEATABLE READ"
+        with looking(self.engine, **options) as connection:
             yield SqlTransaction(connection, self._time(connection))
 
     @property

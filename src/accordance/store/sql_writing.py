@@ -102,7 +102,7 @@ class SqlWriting(Transaction):
         self._flush_tasks()
         unwritten = self._unwritten.plans
         self._unwritten.plans = {}
-        changes = rows.changes(rows.plan_row, unwritten, self._read.plans)
+        changes = rows.plan_changes(unwritten, self._read.plans)
         self._driver.write_all(statements.SAVE_PLAN, changes)
 
     def _flush_tasks(self) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, Row, and_, insert, select, update
 
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 from accordance.store.server_tables import DELIVERIES, WEBHOOKS
 from accordance.store.sql import within
 
@@ -27,12 +28,12 @@ class PushRecord:
 
     task: str  # as the client calls it
     plan_id: str
-    client: str  # who is told
+    client: str  # who hears of it
     name: str  # what the client calls the webhook
     scheme: str  # how the target knows who calls
     headers: Mapping[str, str] = field(default_factory=dict)
-    told: str = ""  # the hash of what was told last
-    is_over: bool = False  # the last word was told
+    told: str = ""  # the hash of what was sent last
+    is_over: bool = False  # the last word was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,7 @@ class WebhooksInLedger:
             .where(WEBHOOKS.c.disabled_at.is_(None))
             .order_by(WEBHOOKS.c.made_at, WEBHOOKS.c.webhook_id)
         )
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return [_webhook(row) for row in connection.execute(query)]
 
     def advance(
@@ -159,7 +160,7 @@ class WebhooksInLedger:
             .order_by(DELIVERIES.c.next_at)
             .limit(most)
         )
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             seen = [_delivery(row) for row in connection.execute(due)]
         taken = []
         for delivery in seen:
@@ -190,13 +191,13 @@ class WebhooksInLedger:
             .order_by(DELIVERIES.c.made_at.desc(), DELIVERIES.c.delivery_id)
             .limit(most)
         )
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             return [_delivery(row) for row in connection.execute(query)]
 
     def delivery(self, delivery_id: str) -> DeliveryRecord | None:
         """Return a delivery."""
         query = select(DELIVERIES).where(DELIVERIES.c.delivery_id == delivery_id)
-        with self._reading() as connection:
+        with looking(self.engine) as connection:
             row = connection.execute(query).first()
         return None if row is None else _delivery(row)
 
@@ -204,11 +205,6 @@ class WebhooksInLedger:
     def _writing(self) -> Iterator[Connection]:
         with translated(self.engine), self.engine.begin() as connection:
             yield connection
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self.engine), self.engine.connect() as plain:
-            yield plain.execution_options(reading=True)
 
 
 def _webhook(row: Row[Any]) -> WebhookRecord:

@@ -72,7 +72,9 @@ def is_wanted(endpoint: str, environment: Mapping[str, str]) -> bool:
     exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if exporter == "none":
         return False
-    return bool(endpoint or exporter or any(map(environment.get, _ENDPOINTS)))
+    if endpoint or exporter:
+        return True
+    return any(map(environment.get, _ENDPOINTS))
 
 
 def _tell_what_is_missing(endpoint: str) -> None:
@@ -97,7 +99,9 @@ def new_provider(service: str, environment: Mapping[str, str]) -> TracerProvider
 
 
 def _provider(
-    endpoint: str, service: str, environment: Mapping[str, str]
+    endpoint: str,
+    service: str,
+    environment: Mapping[str, str],
 ) -> TracerProvider:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 

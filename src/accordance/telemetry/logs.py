@@ -50,8 +50,8 @@ def without_secrets(text: str) -> str:
     return _SECRETS.sub(_hide, text)
 
 
-def _hide(found: re.Match[str]) -> str:
-    kept = found["head"] or found["name"] or ""
+def _hide(secret: re.Match[str]) -> str:
+    kept = secret["head"] or secret["name"] or ""
     return f"{kept}{_HIDDEN}"
 
 
@@ -73,8 +73,8 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             error = self.formatException(record.exc_info)
             content["error"] = without_secrets(error)
-        said = {name: value for name, value in content.items() if value is not None}
-        return json.dumps(said, ensure_ascii=False)
+        known = {name: value for name, value in content.items() if value is not None}
+        return json.dumps(known, ensure_ascii=False)
 
 
 class PlainLines(logging.Formatter):
@@ -83,7 +83,8 @@ class PlainLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line, and a traceback behind it."""
         words = _about.get()
-        subject = " ".join(str(words[word]) for word in _ABOUT if word in words)
+        known = [words[word] for word in _ABOUT if word in words]
+        subject = " ".join(map(str, known))
         parts = (
             _moment(record)[11:19],
             record.levelname.lower(),
@@ -107,10 +108,13 @@ class _Lines(logging.StreamHandler[TextIO]):
 
 @contextmanager
 def logged(
-    form: LogFormat, level: LogLevel, stream: TextIO | None = None
+    form: LogFormat,
+    level: LogLevel,
+    stream: TextIO | None = None,
 ) -> Iterator[None]:
     """Write logs to standard error as long as the block runs."""
-    if any(isinstance(each, _Lines) for each in logging.getLogger(ROOT).handlers):
+    handlers = logging.getLogger(ROOT).handlers
+    if any(isinstance(handler, _Lines) for handler in handlers):
         yield  # an outer block writes them already
         return
     out = sys.stderr if stream is None else stream

@@ -42,7 +42,7 @@ def agent_span(executor: str) -> str:
 
 
 def of_plan(plan_id: str, title: str, state: str) -> Attributes:
-    """Return what is said of a plan's run."""
+    """Return the attributes of a plan's run."""
     return {
         "accordance.plan.id": plan_id,
         "accordance.plan.title": title,
@@ -51,7 +51,7 @@ def of_plan(plan_id: str, title: str, state: str) -> Attributes:
 
 
 def of_task(plan_id: str, task_id: str, title: str, state: str) -> Attributes:
-    """Return what is said of a task."""
+    """Return the attributes of a task."""
     return {
         "accordance.plan.id": plan_id,
         "accordance.task.id": task_id,
@@ -61,9 +61,13 @@ def of_task(plan_id: str, task_id: str, title: str, state: str) -> Attributes:
 
 
 def of_attempt(
-    plan_id: str, task_id: str, kind: str, number: int, queue: str
+    plan_id: str,
+    task_id: str,
+    kind: str,
+    number: int,
+    queue: str,
 ) -> Attributes:
-    """Return what is said of an attempt before it runs."""
+    """Return the attributes of an attempt before it runs."""
     return {
         "accordance.plan.id": plan_id,
         "accordance.task.id": task_id,
@@ -92,7 +96,9 @@ def of_check(*, accepted: bool, repairs: int, violations: int) -> Attributes:
 
 
 def of_verdict(
-    outcome: str | None, reason_code: str | None, next_action: str | None = None
+    outcome: str | None,
+    reason_code: str | None,
+    next_action: str | None = None,
 ) -> Attributes:
     """Return a decision."""
     return {
@@ -103,7 +109,7 @@ def of_verdict(
 
 
 def of_gate(gate: str, findings: Sequence[str]) -> Attributes:
-    """Return what a gate found: the fail codes, and no text of theirs."""
+    """Return the findings of a gate: the fail codes, and no text of theirs."""
     return {
         "accordance.gate": gate,
         "accordance.gate.passed": not findings,
@@ -112,7 +118,7 @@ def of_gate(gate: str, findings: Sequence[str]) -> Attributes:
 
 
 def of_webhook(kind: str, webhook_id: str, delivery_id: str) -> Attributes:
-    """Return what is said of a notification that is sent."""
+    """Return the attributes of a notification that is sent."""
     return {
         "accordance.notification": kind,
         "accordance.webhook.id": webhook_id,
@@ -124,7 +130,7 @@ def of_webhook(kind: str, webhook_id: str, delivery_id: str) -> Attributes:
 
 
 def of_agent(executor: str, kind: str, model: str | None) -> Attributes:
-    """Return what is said of the run of an executor before it begins."""
+    """Return the attributes of the run of an executor before it begins."""
     return {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": kind,
@@ -146,7 +152,7 @@ def of_spending(read: int, written: int, cached: int, cost: float | None) -> Att
 
 
 def of_question(system: str, user: str) -> Attributes:
-    """Return what an agent is told: contents, which are recorded only if wanted."""
+    """Return the prompt of an agent: contents, which are recorded only if wanted."""
     return {
         "gen_ai.system_instructions": _text_parts(system),
         "gen_ai.input.messages": _message("user", user),
@@ -164,7 +170,7 @@ def of_error(kind: str) -> Attributes:
 
 
 def of_request(method: str, path: str) -> Attributes:
-    """Return what is said of a request before it is answered.
+    """Return the attributes of a request before it is answered.
 
     A query may hold what people look for, and is left out.
     """
@@ -172,7 +178,7 @@ def of_request(method: str, path: str) -> Attributes:
 
 
 def of_response(status: int, route: str | None) -> Attributes:
-    """Return what is said of its answer."""
+    """Return the attributes of its answer."""
     return {"http.response.status_code": status, "http.route": route}
 
 
@@ -181,7 +187,8 @@ def _text_parts(text: str) -> str:
 
 
 def _message(role: str, text: str) -> str:
-    return json.dumps([{"role": role, "parts": [_part(text)]}], ensure_ascii=False)
+    message = {"role": role, "parts": [_part(text)]}
+    return json.dumps([message], ensure_ascii=False)
 
 
 def _part(text: str) -> dict[str, Any]:

@@ -27,25 +27,26 @@ NOTHING: Final[Attributes] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpanPlace:
     """Where a span stands: its trace and its own id."""
 
     trace: int
     span: int
 
     @classmethod
-    def of(cls, trace: str, span: str = "") -> Place:
+    def of(cls, trace: str, span: str = "") -> SpanPlace:
         """Return the place that follows from names."""
         return cls(_number(trace, 16), _number(f"{trace}\0{span}", 8))
 
     @classmethod
-    def read(cls, traceparent: str) -> Place | None:
+    def read(cls, traceparent: str) -> SpanPlace | None:
         """Return the place in a `traceparent`; None if it is none."""
         fits = _PARENT.fullmatch(traceparent.strip().lower())
         if fits is None:
             return None
-        place = cls(int(fits[1], 16), int(fits[2], 16))
-        return place if place.trace and place.span else None
+        place = cls(trace=int(fits[1], 16), span=int(fits[2], 16))
+        is_valid = bool(place.trace and place.span)
+        return place if is_valid else None
 
     def __str__(self) -> str:
         """Return it as a `traceparent`."""
@@ -53,10 +54,11 @@ class Place:
 
 
 def _number(name: str, size: int) -> int:
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:size], "big") or 1
+    digest = hashlib.sha256(name.encode()).digest()
+    return int.from_bytes(digest[:size], "big") or 1
 
 
-GIVEN: Final[ContextVar[Place | None]] = ContextVar("given place", default=None)
+GIVEN: Final[ContextVar[SpanPlace | None]] = ContextVar("given place", default=None)
 """The place that the next span takes, in place of a random one."""
 
 
@@ -103,7 +105,7 @@ class _Switch:
 
 
 def turn_on(provider: TracerProvider, *, contents: bool = False) -> None:
-    """Record spans with a provider; what agents are told and answer, only if wanted."""
+    """Record spans with a provider; prompts and answers of agents, only if wanted."""
     tracer = provider.get_tracer(SCOPE, __version__, SCHEMA_URL)
     _Switch.tracing = _Tracing(tracer, contents)
 
@@ -119,7 +121,7 @@ def is_on() -> bool:
 
 
 def has_contents() -> bool:
-    """Whether what agents are told and answer is recorded, too."""
+    """Whether the prompts and the answers of agents are recorded, too."""
     return _Switch.tracing is not None and _Switch.tracing.has_contents
 
 
@@ -128,10 +130,10 @@ def span(
     name: str,
     attributes: Attributes = NOTHING,
     *,
-    within: Place | None = None,
+    within: SpanPlace | None = None,
     kind: str = "internal",
 ) -> Iterator[Span]:
-    """Record a span around a block; within the current one unless a place is named.
+    """Record a span around a block; within the current span unless a place is named.
 
     Of an error only its type is recorded: its text may hold anything.
     """
@@ -161,10 +163,10 @@ def span(
 def record(
     name: str,
     attributes: Attributes,
-    at: Place,
+    at: SpanPlace,
     *,
     began: str,
-    within: Place | None = None,
+    within: SpanPlace | None = None,
 ) -> None:
     """Record a span that ends now, at its own place. `began` is a time of the ledger."""
     tracing = _Switch.tracing
@@ -187,7 +189,7 @@ def record(
     recorded.end()
 
 
-def current() -> Place | None:
+def current() -> SpanPlace | None:
     """Return the place of the current span, if there is any."""
     if _Switch.tracing is None:
         return None
@@ -195,7 +197,7 @@ def current() -> Place | None:
     from opentelemetry.trace import get_current_span
 
     context = get_current_span().get_span_context()
-    return Place(context.trace_id, context.span_id) if context.is_valid else None
+    return SpanPlace(context.trace_id, context.span_id) if context.is_valid else None
 
 
 def environment() -> Mapping[str, str]:
@@ -208,7 +210,7 @@ def _known(attributes: Attributes) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
-def _context_of(place: Place | None) -> Context | None:
+def _context_of(place: SpanPlace | None) -> Context | None:
     if place is None:
         return None
 

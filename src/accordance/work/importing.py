@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from accordance.contracts.catalogue.plan import Plan, Requirement
@@ -23,6 +26,7 @@ from accordance.domain.progress import PlanInMemory, begin
 from accordance.domain.records import PlanRecord, RequirementRecord, Rules, TaskRecord
 from accordance.domain.ruling import Ask, QuestionKind
 from accordance.errors import AccordanceError, Conflict, NotFound
+from accordance.store.blobs.sources import KeptBlob
 from accordance.store.ledger import Ledger, Transaction
 from accordance.store.rows import rules_to_json
 from accordance.store.storage import EdgeRow, NodeRow
@@ -41,7 +45,6 @@ class Imported:
 
     plan: PlanRecord
     is_new: bool
-    document: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +99,15 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
     if violations:
         raise InvalidTasks(violations)
 
-    document = document_of(plan)
     graph = plan_graph(plan)
     progress = begin(graph, missing_inputs(plan))
 
-    with ledger.write() as tx:
-        sha256 = tx.keep(document)
+    with _written_document(plan) as document, ledger.write() as tx:
+        sha256 = tx.keep_blob(document)
         old = _earlier_plan(tx, plan.plan.plan_id)
         if old is not None and old.document == sha256:
             _waive_review(tx, old, waived_by)
-            return Imported(tx.plan(old.plan_id), is_new=False, document=document)
+            return Imported(tx.plan(old.plan_id), is_new=False)
 
         record = _plan_record(plan, sha256, rules, tx.now)
         if old is not None:
@@ -121,7 +123,7 @@ def import_plan(  # noqa: PLR0913 - what is imported, from where, and what goes 
             tx.ask_for_review(record.plan_id)
         else:
             tx.move_plan(record.plan_id, PlanEvent.WAIVED, {"by": waived_by})
-        return Imported(tx.plan(record.plan_id), is_new=True, document=document)
+        return Imported(tx.plan(record.plan_id), is_new=True)
 
 
 def _waive_review(tx: Transaction, plan: PlanRecord, waived_by: str | None) -> None:
@@ -137,29 +139,43 @@ def missing_inputs(plan: Plan) -> Counter[str]:
 
 
 def document_of(plan: Plan) -> bytes:
-    """The plan with the keys it was sent with, normalised, a node or edge per line.
+    """The plan with the keys it was sent with, normalised, a node or edge per line."""
+    return b"".join(_document_pieces(plan))
 
-    It is written line by line: a plan may be large, and is in memory once already.
+
+@contextmanager
+def _written_document(plan: Plan) -> Iterator[KeptBlob]:
+    """Write the document of a plan into a file that is there for the block.
+
+    A plan may be large, and is in memory once already.
     """
+    digest = hashlib.sha256()
+    with tempfile.NamedTemporaryFile(prefix="accordance-plan-") as file:
+        for piece in _document_pieces(plan):
+            digest.update(piece)
+            file.write(piece)
+        file.flush()
+        yield KeptBlob(digest.hexdigest(), file.tell(), Path(file.name))
+
+
+def _document_pieces(plan: Plan) -> Iterator[bytes]:
     head = plan.model_dump(
         mode="json", exclude={"nodes", "edges"}, exclude_unset=True, by_alias=True
     )
     head = {"schema_version": plan.schema_version, **head}
     opening = json.dumps(head, ensure_ascii=False).encode()
 
-    out = BytesIO()
-    out.write(opening.removesuffix(b"}"))
+    yield opening.removesuffix(b"}")
     for name, parts in (("nodes", plan.nodes), ("edges", plan.edges)):
-        out.write(f',\n"{name}": ['.encode())
+        yield f',\n"{name}": ['.encode()
         separator = b"\n"
         for part in parts:
             serializer = part.__pydantic_serializer__
-            out.write(separator)
-            out.write(serializer.to_json(part, exclude_unset=True, by_alias=True))
+            yield separator
+            yield serializer.to_json(part, exclude_unset=True, by_alias=True)
             separator = b",\n"
-        out.write(b"]")
-    out.write(b"}\n")
-    return out.getvalue()
+        yield b"]"
+    yield b"}\n"
 
 
 def _watched(

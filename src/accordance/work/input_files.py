@@ -1,7 +1,7 @@
 """The files under workspace/inputs/, in step with those that the ledger has.
 
 People put a file into the folder of any machine; its bytes are kept with the ledger, so
-that attempts on other machines have it, too. What is new, changed or removed is told by
+that attempts on other machines have it, too. What is new, changed or removed is known by
 comparing the folder with what it held at the last look. What has changed elsewhere is
 fetched when an attempt needs it.
 """

@@ -43,8 +43,8 @@ def extend(
         lease = replace(task.lease, until=later(tx.now, seconds))
         tx.take(task_id, lease)
         if report:
-            said = {"attempt": attempt, "by": lease.holder, "text": report}
-            tx.record(task.plan_id, "REPORTED", task_id, said)
+            why = {"attempt": attempt, "by": lease.holder, "text": report}
+            tx.record(task.plan_id, "REPORTED", task_id, why)
         return lease
 
 

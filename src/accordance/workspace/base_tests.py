@@ -79,7 +79,10 @@ def _copy_laid_in(laid_in: LaidIn, target: Path) -> None:
 
 
 def copy_base_files(
-    workspace: Workspace, before: Snapshot, after: Snapshot, target: Path
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
+    target: Path,
 ) -> None:
     """Copy files and links of the base, each from a tree that still has it.
 
@@ -160,7 +163,11 @@ class BaseRuns:
             self._write(self._place(run.command), _adapter().dump_json(run))
 
     def _write(self, place: Path, content: bytes) -> None:
-        self.folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        self.folder.mkdir(
+            mode=_PRIVATE,
+            parents=True,
+            exist_ok=True,
+        )
         with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
             file.write(content)
         Path(file.name).replace(place)
@@ -171,13 +178,17 @@ class BaseRuns:
 
 
 def base_runs(
-    tree: Snapshot, room: Room, surroundings: Mapping[str, object]
+    tree: Snapshot,
+    room: Room,
+    surroundings: Mapping[str, object],
 ) -> BaseRuns:
     """The cache for a tree that is tested in a room.
 
     A cache folder that other users can write is not used: an empty folder stands in.
     """
-    entries = sorted((path, asdict(entry)) for path, entry in tree.entries.items())
+    entries = []
+    for path, entry in sorted(tree.entries.items()):
+        entries.append((path, asdict(entry)))
     about = {
         "version": _version.__version__,
         "tree": entries,

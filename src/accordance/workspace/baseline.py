@@ -35,7 +35,10 @@ class Baseline(BaseModel):
     """What was recorded before the agent began."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, defer_build=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        defer_build=True,
     )
 
     schema_version: Literal["accordance.baseline.v1"] = "accordance.baseline.v1"

@@ -44,7 +44,8 @@ def branch_name(plan_id: str) -> str:
 
 def _safe(name: str) -> str:
     """Return a name that git takes; a changed name gets part of its hash."""
-    safe_name = _UNSAFE.sub("-", name)[:_MAX_NAME].strip("-") or "plan"
+    safe_name = _UNSAFE.sub("-", name)[:_MAX_NAME]
+    safe_name = safe_name.strip("-") or "plan"
     if safe_name == name:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()
@@ -207,7 +208,10 @@ def _copy_objects(workspace: Workspace, change: ReadablePatch, target: Git) -> N
 
 
 def _commit_text(
-    workspace: Workspace, change: ReadablePatch, message: str, at: str
+    workspace: Workspace,
+    change: ReadablePatch,
+    message: str,
+    at: str,
 ) -> str:
     seconds = int(dt.datetime.fromisoformat(at).timestamp())
     author = f"accordance <accordance@localhost> {seconds} +0000"

@@ -29,7 +29,11 @@ def build_repository(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def extend_repository(
-    source: Path, commit: str, folder: Path, files: Mapping[str, str], patch: str
+    source: Path,
+    commit: str,
+    folder: Path,
+    files: Mapping[str, str],
+    patch: str,
 ) -> str:
     """Check a commit out in a new folder, add to it, and return the new commit.
 

@@ -95,7 +95,10 @@ def until_it_counts(folder: Path, owner: str) -> Path:
 
 
 def write_bundle(
-    folder: Path, collected: CollectedFacts, work: Path, papers: Papers
+    folder: Path,
+    collected: CollectedFacts,
+    work: Path,
+    papers: Papers,
 ) -> Path:
     """Write a bundle to a new folder and return its manifest. Raises WorkspaceError."""
     try:

@@ -22,7 +22,10 @@ class ChangedFile(NamedTuple):
 
 
 def changed_python(
-    bench: Bench, facts: AttemptFacts, before: Snapshot, after: Snapshot
+    bench: Bench,
+    facts: AttemptFacts,
+    before: Snapshot,
+    after: Snapshot,
 ) -> dict[str, ChangedFile]:
     """Return the changed Python files that are no tests, by their paths."""
     names = [path for path in changed_source(facts) if path.endswith(".py")]

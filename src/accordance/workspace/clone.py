@@ -179,7 +179,7 @@ def _special_files(directory: str, names: list[str]) -> set[str]:
     special = set()
     for name in names:
         mode = os.lstat(os.path.join(directory, name)).st_mode  # noqa: PTH118 - texts
-        is_ordinary = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+        is_ordinary = stat.S_IFMT(mode) in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
         if not is_ordinary:
             special.add(name)
     return special
@@ -220,7 +220,10 @@ def discard(folder: Path) -> bool:
 def _succeeds(*command: str | Path) -> bool:
     try:
         result = subprocess.run(  # noqa: S603 - fixed programs
-            command, capture_output=True, timeout=_TOOL_SECONDS, check=False
+            command,
+            capture_output=True,
+            timeout=_TOOL_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -17,6 +17,7 @@ from accordance.domain.facts import (
     AttemptFacts,
     ChangeSet,
     CommandRun,
+    EvidenceFacts,
     IsolationLevel,
     Snapshot,
 )
@@ -122,16 +123,7 @@ def collect(
     setting.tell("looking at the change and the evidence")
     patch = readable_patch(workspace, changes)
     evidence = look_at_evidence(workspace, request, after, changes, patch)
-    patch_text = patch.text.decode("utf-8", "replace")
-    facts = AttemptFacts(
-        workspace.commit,
-        changes,
-        steering=steering_files(changes),
-        evidence=evidence,
-        tree="" if patch.left_out else patch.tree,
-        lines=changed_lines(patch_text),
-        version=CURRENT_FACTS,
-    )
+    facts = _untested_facts(workspace, changes, patch, evidence)
 
     collected = CollectedFacts(facts, before, after, patch)
     if request.tests or setting.hidden_tests is not None:
@@ -140,6 +132,25 @@ def collect(
         now = tree_left(workspace, before, needed, reach=setting.reach, seen=seen)
         _refuse_later_writes(after, now)
     return collected
+
+
+def _untested_facts(
+    workspace: Workspace,
+    changes: ChangeSet,
+    patch: ReadablePatch,
+    evidence: EvidenceFacts,
+) -> AttemptFacts:
+    """Return what is known before any test has run."""
+    patch_text = patch.text.decode("utf-8", "replace")
+    return AttemptFacts(
+        workspace.commit,
+        changes,
+        steering=steering_files(changes),
+        evidence=evidence,
+        tree="" if patch.left_out else patch.tree,
+        lines=changed_lines(patch_text),
+        version=CURRENT_FACTS,
+    )
 
 
 def _refuse_later_writes(judged: Snapshot, now: Snapshot) -> None:
@@ -231,7 +242,8 @@ def _changed_files(laid_in: Sequence[LaidIn], changes: ChangeSet) -> tuple[str, 
 
 
 def _what_is_lacking(runs: Sequence[CommandRun]) -> str:
-    missing = listed(tuple(dict.fromkeys(run.missing for run in runs)))
+    names = dict.fromkeys(run.missing for run in runs)
+    missing = listed(tuple(names))
     command = runs[0].command
     return (
         f"{missing} is not installed where tests can see it: {command};"
@@ -269,7 +281,9 @@ def _refuse_escaping_folders(readable: Sequence[Path], work: Path) -> None:
 
 @contextmanager
 def _place_for_rooms(
-    scratch: Path, level: IsolationLevel, appears_at: Path | None
+    scratch: Path,
+    level: IsolationLevel,
+    appears_at: Path | None,
 ) -> Iterator[Path]:
     """Yield a folder for the rooms of tests.
 

@@ -90,7 +90,9 @@ def _refuse_sparse(workspace: Workspace) -> None:
 
 
 def _lay_out(
-    workspace: Workspace, pristine: Path, other_forms: list[TreeEntry]
+    workspace: Workspace,
+    pristine: Path,
+    other_forms: list[TreeEntry],
 ) -> dict[str, TreeEntry]:
     """Put files into the base in another form of theirs, and return their entries.
 
@@ -120,7 +122,9 @@ def _text_sized_files(before: Snapshot) -> dict[str, TreeEntry]:
 
 
 def _pointed_to(
-    pristine: Path, files: Mapping[str, TreeEntry], attributes: Attributes
+    pristine: Path,
+    files: Mapping[str, TreeEntry],
+    attributes: Attributes,
 ) -> Iterator[TreeEntry]:
     """Yield the files that pointers of the base name."""
     with opened(pristine) as root:
@@ -135,7 +139,9 @@ def _pointed_to(
 
 
 def _kept_unconverted(
-    workspace: Workspace, files: Mapping[str, TreeEntry], attributes: Attributes
+    workspace: Workspace,
+    files: Mapping[str, TreeEntry],
+    attributes: Attributes,
 ) -> Iterator[TreeEntry]:
     """Yield the files that git converts on their way to disk, as git keeps them.
 
@@ -170,7 +176,9 @@ def _has_unix_lines(content: bytes) -> bool:
 
 
 def refuse_other_line_ends(
-    workspace: Workspace, before: Snapshot, after: Snapshot
+    workspace: Workspace,
+    before: Snapshot,
+    after: Snapshot,
 ) -> None:
     """Refuse a tree in which every text file has other line ends than the base.
 
@@ -193,7 +201,8 @@ def refuse_other_line_ends(
             if now.sha256 == entry.sha256:
                 return
             with_crlf = text.replace(b"\n", b"\r\n")
-            if now.size == len(with_crlf) and content_of(work, now) == with_crlf:
+            has_its_size = now.size == len(with_crlf)
+            if has_its_size and content_of(work, now) == with_crlf:
                 converted.append(path)
 
     if len(converted) >= _ENOUGH_FILES:

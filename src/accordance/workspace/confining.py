@@ -97,7 +97,10 @@ def _search_path(room: Room) -> list[str]:
 
 
 def argv(
-    command: str, room: Room, level: IsolationLevel, limits: CommandLimits
+    command: str,
+    room: Room,
+    level: IsolationLevel,
+    limits: CommandLimits,
 ) -> list[str]:
     """Return the whole command line that keeps `command` apart at this level."""
     is_landlock = level is IsolationLevel.LANDLOCK

@@ -90,7 +90,8 @@ def check_in(workspace: Workspace, paths: Collection[str]) -> Iterator[CheckIn]:
 
 def _attributes(git: Git, paths: Collection[str]) -> Attributes:
     ordered = sorted(paths)
-    names = b"\0".join(os.fsencode(name_of(path)) for path in ordered)
+    encoded = [os.fsencode(name_of(path)) for path in ordered]
+    names = b"\0".join(encoded)
     answer = git("check-attr", "-z", "--stdin", *_ASKED, given=names)
     values = answer.split(b"\0")[2::3]  # of each row: path, attribute, value
 

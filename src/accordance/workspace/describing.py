@@ -29,7 +29,10 @@ _SPECIAL_KINDS: Final = {
 
 
 def describe_link_or_special(
-    folder: int, name: str, path: str, status: os.stat_result
+    folder: int,
+    name: str,
+    path: str,
+    status: os.stat_result,
 ) -> TreeEntry:
     """Describe an entry that is neither a directory nor a regular file."""
     if stat.S_ISLNK(status.st_mode):

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+from accordance.contracts.jsonpath import without
 from accordance.contracts.pins import is_git_file
 from accordance.domain.facts import (
     CACHES,
@@ -94,9 +95,8 @@ def _entries_outside(snapshot: Snapshot, evidence: str) -> dict[str, TreeEntry]:
     if not evidence:
         return entries
     prefix = f"{evidence}/"
-    return {
-        path: entry for path, entry in entries.items() if not path.startswith(prefix)
-    }
+    in_evidence = {path for path in entries if path.startswith(prefix)}
+    return without(entries, in_evidence)
 
 
 def _ignored_paths(
@@ -117,8 +117,8 @@ def _changes(
 
     A file that vanished and a new file with the same content make a rename.
     """
-    deleted = {path: entry for path, entry in before.items() if path not in after}
-    added = {path: entry for path, entry in after.items() if path not in before}
+    deleted = without(before, after)
+    added = without(after, before)
 
     changes = _take_renames(deleted, added)
     for path, entry in deleted.items():
@@ -173,7 +173,9 @@ def _kind_of_change(earlier: TreeEntry, entry: TreeEntry) -> ChangeKind | None:
 
 
 def _directory_changes(
-    before: Snapshot, after: Snapshot, evidence: str
+    before: Snapshot,
+    after: Snapshot,
+    evidence: str,
 ) -> Iterator[PathChange]:
     """Yield empty directories that came or went, and changed modes.
 
@@ -219,14 +221,16 @@ def _belongs_to_evidence(path: str, evidence: str) -> bool:
 
 def _special_files(changes: Iterable[PathChange]) -> Iterator[str]:
     for change in changes:
-        if change.after is not None and change.after.kind is EntryKind.SPECIAL:
+        entry = change.after
+        if entry is not None and entry.kind is EntryKind.SPECIAL:
             yield change.path
 
 
 def _unreadable_paths(entries: Mapping[str, TreeEntry]) -> tuple[str, ...]:
-    unreadable = [
-        path for path, entry in entries.items() if entry.kind is EntryKind.UNREADABLE
-    ]
+    unreadable = []
+    for path, entry in entries.items():
+        if entry.kind is EntryKind.UNREADABLE:
+            unreadable.append(path)
     return tuple(sorted(unreadable))
 
 
@@ -244,7 +248,9 @@ def _escaping_links(
 
 
 def link_escape(
-    path: str, target: str, entries: Mapping[str, TreeEntry]
+    path: str,
+    target: str,
+    entries: Mapping[str, TreeEntry],
 ) -> LinkEscape | None:
     """Return how a link leaves the workspace, or None where it stays inside.
 

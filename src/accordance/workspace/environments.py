@@ -34,7 +34,9 @@ def surroundings_of(tree: Path) -> Surroundings:
 
 
 def planned(
-    base: BaseTree, commands: Sequence[str], wish: EnvironmentWish
+    base: BaseTree,
+    commands: Sequence[str],
+    wish: EnvironmentWish,
 ) -> EnvironmentPlan:
     """Return what would be prepared for these test commands, and why."""
     surroundings = surroundings_of(base.stands_at)

@@ -137,7 +137,11 @@ class RemoteUnavailable(WorkspaceError):
     category = Category.UNAVAILABLE
 
     def __init__(
-        self, address: str, problem: RemoteProblem, detail: str = "", ref: str = ""
+        self,
+        address: str,
+        problem: RemoteProblem,
+        detail: str = "",
+        ref: str = "",
     ) -> None:
         super().__init__(address, problem, detail, ref)
         self.address = address
@@ -258,7 +262,8 @@ class IsolationUnavailable(WorkspaceError):
     def text(self) -> str:
         """What was tried."""
         failed = [level for level in self.probe.levels if not level.works]
-        tried = "; ".join(f"{level.level}: {level.detail}" for level in failed)
+        details = [f"{level.level}: {level.detail}" for level in failed]
+        tried = "; ".join(details)
         return f"this machine cannot isolate commands ({tried}), so nothing was run"
 
     @property

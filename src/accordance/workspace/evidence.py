@@ -129,7 +129,11 @@ def _outside(name: ArtifactName, place: str, folder: str) -> _Artifact:
 
 
 def _not_opened(
-    root: int, path: str, name: ArtifactName, place: str, error: OSError
+    root: int,
+    path: str,
+    name: ArtifactName,
+    place: str,
+    error: OSError,
 ) -> _Artifact:
     """Describe an artifact that is missing, of the wrong kind, or not readable."""
     if error.errno not in _WRONG_KIND:
@@ -157,7 +161,13 @@ def _file(root: int, path: str, name: ArtifactName, place: str) -> _Artifact:
         size = os.fstat(file.fileno()).st_size
         if size > _LARGEST_ARTIFACT:  # perhaps only a hole, and hashing takes hours
             problem = f"larger than {_LARGEST_ARTIFACT:,} bytes"
-            fact = ArtifactFact(name, place, exists=True, size=size, problem=problem)
+            fact = ArtifactFact(
+                name,
+                place,
+                exists=True,
+                size=size,
+                problem=problem,
+            )
             return _Artifact(fact)
 
         content = file.read(LARGEST_PATCH + 1)
@@ -187,7 +197,15 @@ def _directory(root: int, path: str, place: str) -> _Artifact:
         os.close(descriptor)
 
     name = ArtifactName.EVIDENCE_DIR
-    return _Artifact(ArtifactFact(name, place, exists=True, readable=True, size=count))
+    return _Artifact(
+        ArtifactFact(
+            name,
+            place,
+            exists=True,
+            readable=True,
+            size=count,
+        )
+    )
 
 
 def _selftest(raw: bytes | None, tests: Sequence[str]) -> SelftestFacts | None:

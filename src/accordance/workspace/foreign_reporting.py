@@ -21,7 +21,11 @@ _MOST_FILES: Final = 1000
 
 
 def report_of_run(
-    command: str, log: Path, room: Room, level: IsolationLevel, files: Sequence[str]
+    command: str,
+    log: Path,
+    room: Room,
+    level: IsolationLevel,
+    files: Sequence[str],
 ) -> TestReport | None:
     """Return the report that a command printed, or wrote into these files.
 

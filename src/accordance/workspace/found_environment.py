@@ -121,4 +121,7 @@ def tool_variables() -> dict[str, str]:
 
 
 def _rustup_home() -> Path:
-    return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    chosen = os.environ.get("RUSTUP_HOME")
+    if chosen:
+        return Path(chosen)
+    return Path.home() / ".rustup"

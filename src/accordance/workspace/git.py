@@ -123,7 +123,10 @@ def _environment(places: Mapping[str, str]) -> dict[str, str]:
 
 
 def _run(
-    command: Sequence[str], places: Mapping[str, str], given: bytes, cwd: Path
+    command: Sequence[str],
+    places: Mapping[str, str],
+    given: bytes,
+    cwd: Path,
 ) -> bytes:
     try:
         result = subprocess.run(  # noqa: S603 - a fixed program with separate arguments

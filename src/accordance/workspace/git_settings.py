@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from accordance.contracts.jsonpath import without
 from accordance.workspace.errors import GitFailed
 from accordance.workspace.git import Git, git_directory
 
@@ -67,6 +68,8 @@ _REDIRECTS: Final = re.compile(
     re.DOTALL,
 )
 """Keys that decide where git finds hooks, settings and other repositories."""
+_INCLUDE: Final = re.compile(r"include.*\.path", re.DOTALL)
+"""Keys whose value is another file of settings."""
 _SWITCHES: Final = frozenset(("", "true", "false", "yes", "no", "on", "off", "0", "1"))
 
 
@@ -112,9 +115,8 @@ def programs_added(
 
     A hook with another content is another program.
     """
-    changed = {
-        name: state for name, state in after.items() if before.get(name) != state
-    }
+    same = {name for name, state in after.items() if before.get(name) == state}
+    changed = without(after, same)
     return programs(changed)
 
 
@@ -176,7 +178,8 @@ def _shared_directory(directory: Path) -> Path | None:
     pointer = _read(directory / "commondir")
     if pointer is None:
         return None
-    shared = directory / pointer.decode("utf-8", "surrogateescape").strip()
+    name = pointer.decode("utf-8", "surrogateescape").strip()
+    shared = directory / name
     return shared if shared.is_dir() else None
 
 
@@ -186,11 +189,12 @@ def _settings_in(directory: Path, work: Path) -> Iterator[tuple[str, str]]:
     for file in _CONFIGS:
         for key, value in _config(directory / file):
             folded_key = key.casefold()
-            if _is_program(key, value) or _REDIRECTS.fullmatch(folded_key):
+            is_redirect = _REDIRECTS.fullmatch(folded_key) is not None
+            if is_redirect or _is_program(key, value):
                 yield f"config {key}", value
             if folded_key == "core.hookspath":
                 hooks = work / Path(value).expanduser()
-            if folded_key.startswith("include") and folded_key.endswith(".path"):
+            if _INCLUDE.fullmatch(folded_key):
                 included = directory / Path(value).expanduser()
                 yield f"included {value}", _state(included)
 

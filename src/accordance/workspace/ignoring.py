@@ -39,7 +39,9 @@ class BaseRules:
     """
 
     def __init__(
-        self, workspace: Workspace, carry: Sequence[str] | None = None
+        self,
+        workspace: Workspace,
+        carry: Sequence[str] | None = None,
     ) -> None:
         self.workspace = workspace
         self.carry = carry

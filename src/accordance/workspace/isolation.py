@@ -195,7 +195,10 @@ def _closed_folder_above(place: str) -> Path | None:
 
 def _refused(obstacle: str) -> LevelProbe:
     return LevelProbe(
-        IsolationLevel.LANDLOCK, works=False, detail=obstacle, remedy=ROOT_REMEDY
+        IsolationLevel.LANDLOCK,
+        works=False,
+        detail=obstacle,
+        remedy=ROOT_REMEDY,
     )
 
 

@@ -171,11 +171,15 @@ class ActiveEnvironment:
     @property
     def places(self) -> tuple[Path, ...]:
         """What tests must see to use it."""
-        return (self.folder,) if self.base is None else (self.folder, self.base)
+        if self.base is None:
+            return (self.folder,)
+        return (self.folder, self.base)
 
 
 def active_environments(
-    search_path: Iterable[str], tree: Path, own: JudgesPython = OWN
+    search_path: Iterable[str],
+    tree: Path,
+    own: JudgesPython = OWN,
 ) -> tuple[ActiveEnvironment, ...]:
     """Return the virtual environments of a search path that tests may use.
 

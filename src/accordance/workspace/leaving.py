@@ -42,7 +42,12 @@ def tree_left(
             tuple(needed),
             _Questions(workspace, stack),
         )
-        return whole_tree(workspace, reach=reach, leaving=rule, seen=seen)
+        return whole_tree(
+            workspace,
+            reach=reach,
+            leaving=rule,
+            seen=seen,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,21 @@ class _Rule:
     ignores: Callable[[str, bool], bool]
 
     def __call__(
-        self, path: str, *, is_folder: bool, holds: Callable[[str], bool]
+        self,
+        path: str,
+        *,
+        is_folder: bool,
+        holds: Callable[[str], bool],
     ) -> str:
         """Return why a path is left out, or nothing."""
         if path in self.base or path in self.tracked or self._is_needed(path):
             return ""
-        cache = cache_in(path, is_folder=is_folder, base=self.base, holds=holds)
+        cache = cache_in(
+            path,
+            is_folder=is_folder,
+            base=self.base,
+            holds=holds,
+        )
         if cache:
             return cache
         return IGNORED if self.ignores(path, is_folder) else ""

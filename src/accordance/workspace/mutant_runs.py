@@ -89,7 +89,8 @@ def _seed(changed: Mapping[str, ChangedFile]) -> str:
     for file, content in sorted(changed.items()):
         numbered = content.text.splitlines()
         for line in sorted(content.statements):
-            lines.append(f"{file}:{line}:{numbered[line - 1]}")
+            text = numbered[line - 1]
+            lines.append(f"{file}:{line}:{text}")
     return "\n".join(lines)
 
 

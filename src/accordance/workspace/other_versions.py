@@ -30,7 +30,10 @@ from accordance.workspace.laid_in import LaidIn, with_folders
 
 
 def old_versions(
-    bench: Bench, changes: ChangeSet, before: Snapshot, after: Snapshot
+    bench: Bench,
+    changes: ChangeSet,
+    before: Snapshot,
+    after: Snapshot,
 ) -> LaidIn | None:
     """Return the base's version of the test files that were changed or removed."""
     names = set()
@@ -53,7 +56,10 @@ def _is_test(bench: Bench, path: str) -> bool:
 
 
 def old_tests_on_new_source(
-    bench: Bench, facts: AttemptFacts, old: LaidIn, tree: Snapshot
+    bench: Bench,
+    facts: AttemptFacts,
+    old: LaidIn,
+    tree: Snapshot,
 ) -> OtherVersionRuns:
     """Run the old version of changed test files on the changed source."""
     commands = _compared_commands(facts)
@@ -65,7 +71,10 @@ def old_tests_on_new_source(
 
 
 def new_tests_on_old_source(
-    bench: Bench, facts: AttemptFacts, before: Snapshot, after: Snapshot
+    bench: Bench,
+    facts: AttemptFacts,
+    before: Snapshot,
+    after: Snapshot,
 ) -> OtherVersionRuns:
     """Run changed test files on the source of the base.
 
@@ -102,7 +111,10 @@ def _compared_commands(facts: AttemptFacts) -> list[str]:
 
 
 def loosened_in(
-    workspace: Workspace, changes: ChangeSet, old: LaidIn, after: Snapshot
+    workspace: Workspace,
+    changes: ChangeSet,
+    old: LaidIn,
+    after: Snapshot,
 ) -> Iterator[LoosenedTest]:
     """Yield the tests of changed Python files that assert less than before."""
     for change in changes.changes:

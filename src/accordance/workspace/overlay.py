@@ -33,7 +33,12 @@ def whole_tree(
     What `leaving` names is left out, and what is as `seen` before is not read again.
     Raises WorkspaceChanging.
     """
-    agents_tree = take_snapshot(workspace.work, reach=reach, leaving=leaving, seen=seen)
+    agents_tree = take_snapshot(
+        workspace.work,
+        reach=reach,
+        leaving=leaving,
+        seen=seen,
+    )
     if workspace.withheld is None:
         return agents_tree
 

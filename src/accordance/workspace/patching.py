@@ -106,7 +106,9 @@ def _files_before(
 
 
 def _edits(
-    changes: Sequence[PathChange], work: int, conversion: CheckIn
+    changes: Sequence[PathChange],
+    work: int,
+    conversion: CheckIn,
 ) -> Iterator[bytes]:
     """Yield the commands of a change.
 
@@ -163,7 +165,10 @@ def _import(git: Git, parent: str, commands: Iterable[bytes]) -> str:
 
 
 def compare_patch(
-    workspace: Workspace, changes: ChangeSet, raw: bytes, real: ReadablePatch
+    workspace: Workspace,
+    changes: ChangeSet,
+    raw: bytes,
+    real: ReadablePatch,
 ) -> PatchFacts:
     """Compare the agent's patch with the real change.
 
@@ -228,7 +233,10 @@ class _Comparison(NamedTuple):
 
 
 def _compare_content(
-    workspace: Workspace, raw: bytes, real: ReadablePatch, beside: Iterable[str]
+    workspace: Workspace,
+    raw: bytes,
+    real: ReadablePatch,
+    beside: Iterable[str],
 ) -> _Comparison:
     """Apply the patch to the base in a private index, and compare whole trees.
 
@@ -250,7 +258,10 @@ def _compare_content(
 
 
 def _tree_after(
-    workspace: Workspace, raw: bytes, base: str, beside: Iterable[str]
+    workspace: Workspace,
+    raw: bytes,
+    base: str,
+    beside: Iterable[str],
 ) -> str:
     """Return git's id of the tree that a patch leads to. Raises GitFailed."""
     with tempfile.TemporaryDirectory(prefix="accordance-") as folder:
@@ -259,7 +270,8 @@ def _tree_after(
         if raw.strip():
             options = ("--cached", "--whitespace=nowarn", "--allow-empty")
             git("apply", *options, "-", given=raw)
-        names = b"\0".join(os.fsencode(name_of(path)) for path in beside)
+        encoded = [os.fsencode(name_of(path)) for path in beside]
+        names = b"\0".join(encoded)
         if names:
             git("update-index", "--force-remove", "-z", "--stdin", given=names)
         return git.text("write-tree")

@@ -20,13 +20,12 @@ from threading import Event
 from typing import Any, Final
 
 from accordance.domain.facts import EntryKind, IsolationLevel, is_in_cache
+from accordance.domain.python_projects import copies_of_project, project_name
 from accordance.domain.test_environments import (
     ENVIRONMENT,
     EnvironmentPlan,
     EnvironmentWish,
     Family,
-    copies_of_project,
-    project_name,
 )
 from accordance.workspace.base_tree import BaseTree, hash_of
 from accordance.workspace.caching import is_ours_alone, user_cache
@@ -55,7 +54,10 @@ _LAID: Final = "folders"
 _GENERATED: Final = "generated"
 _LINES_SHOWN: Final = 12
 _LIMITS: Final = CommandLimits(
-    seconds=1800, processes=2048, disk_bytes=16 << 30, scratch_bytes=2 << 30
+    seconds=1800,
+    processes=2048,
+    disk_bytes=16 << 30,
+    scratch_bytes=2 << 30,
 )
 _CONFIG_VARIABLES: Final = (
     *("PIP_", "UV_", "NPM_CONFIG_", "npm_config_", "CARGO_", "GO", "SSL_CERT_"),
@@ -274,7 +276,9 @@ def _installed(place: Path) -> dict[str, dict[str, Any]]:
     for folder in place.glob("lib/python3*/site-packages/*.dist-info"):
         name = folder.name.removesuffix(".dist-info").rpartition("-")[0]
         origin = folder / "direct_url.json"
-        packages[name] = json.loads(origin.read_bytes()) if origin.is_file() else {}
+        packages[name] = {}
+        if origin.is_file():
+            packages[name] = json.loads(origin.read_bytes())
     return packages
 
 
@@ -303,7 +307,8 @@ def _ending_of(exit_code: int, note: str) -> str:
 
 def _last_lines(log: Path) -> str:
     text = log.read_text("utf-8", "replace") if log.exists() else ""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    stripped = map(str.rstrip, text.splitlines())
+    lines = [line for line in stripped if line]
     return "\n".join(lines[-_LINES_SHOWN:]) or "it printed nothing"
 
 

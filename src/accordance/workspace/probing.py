@@ -93,15 +93,29 @@ def _bubblewrap() -> LevelProbe:
     program = shutil.which("bwrap")
     if program is None:
         detail = "bwrap is not installed"
-        return LevelProbe(level, works=False, detail=detail, remedy=INSTALL)
+        return LevelProbe(
+            level,
+            works=False,
+            detail=detail,
+            remedy=INSTALL,
+        )
 
     fault = _fault_of(level)
     if fault:
         detail = f"bwrap is installed, but {fault}"
-        return LevelProbe(level, works=False, detail=detail, remedy=_ALLOW)
+        return LevelProbe(
+            level,
+            works=False,
+            detail=detail,
+            remedy=_ALLOW,
+        )
 
     version = subprocess.run(  # noqa: S603
-        (program, "--version"), capture_output=True, text=True, timeout=10, check=False
+        (program, "--version"),
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=False,
     )
     return LevelProbe(level, works=True, detail=version.stdout.strip())
 
@@ -111,15 +125,30 @@ def _landlock() -> LevelProbe:
     abi = confine.landlock_abi()
     missing = _missing(abi)
     if missing:
-        return LevelProbe(level, works=False, detail=missing, remedy=_KERNEL)
+        return LevelProbe(
+            level,
+            works=False,
+            detail=missing,
+            remedy=_KERNEL,
+        )
 
     obstacle = why_no_landlock(Room(Path("/")), level)  # wherever the room is
     if obstacle:
-        return LevelProbe(level, works=False, detail=obstacle, remedy=ROOT_REMEDY)
+        return LevelProbe(
+            level,
+            works=False,
+            detail=obstacle,
+            remedy=ROOT_REMEDY,
+        )
 
     fault = _fault_of(level)
     if fault:
-        return LevelProbe(level, works=False, detail=fault, remedy=_KERNEL)
+        return LevelProbe(
+            level,
+            works=False,
+            detail=fault,
+            remedy=_KERNEL,
+        )
     return LevelProbe(level, works=True, detail=f"Landlock ABI {abi}")
 
 
@@ -170,7 +199,8 @@ def _fault_of(level: IsolationLevel) -> str:
         output = log.read_text("utf-8", "replace") if log.exists() else ""
 
     if not result.passed:
-        reason = " ".join((result.note or output).split())[:200]
+        words = (result.note or output).split()
+        reason = " ".join(words)[:200]
         return f"it could not start a command ({reason or result.ending})"
     return _fault_in(output)
 

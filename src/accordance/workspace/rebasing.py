@@ -59,7 +59,10 @@ def rebase(repository: Path, commit: str, onto: str) -> Rebased | RebaseConflict
 
 
 def apply_onto(
-    git: Git, folder: Path, commit: str, onto: str
+    git: Git,
+    folder: Path,
+    commit: str,
+    onto: str,
 ) -> Rebased | RebaseConflict:
     """Apply what a commit changes to another, both in a git directory of ours.
 
@@ -112,7 +115,9 @@ class ReplayConflict:
 
 
 def replay(
-    repository: Path, commits: Sequence[str], onto: str
+    repository: Path,
+    commits: Sequence[str],
+    onto: str,
 ) -> tuple[str, ...] | ReplayConflict:
     """Put commits on top of another, in their order; return the new commits.
 

@@ -122,8 +122,9 @@ class RemoteBranch(Branch):
         a later head.
         """
         kept = self._kept()
-        landed = {_task_of(ref) for ref in self._kept(f"--merged={commit}")}
-        over = {ref: kept[ref] for ref in kept if _task_of(ref) in landed}
+        merged = self._kept(f"--merged={commit}")
+        landed = {_task_of(ref) for ref in merged}
+        over = {ref: tip for ref, tip in kept.items() if _task_of(ref) in landed}
         self._delete_there(over)
 
     def forget_all(self) -> None:

@@ -1,8 +1,8 @@
 """Git over the network: fetching from a remote and pushing to it.
 
 Only here does git see the user's own settings and environment, for that is where
-credentials are: helpers, keys, proxies. Nothing of them reaches a clone. Git can ask
-nobody anything, and a remote that stays silent is given up.
+credentials are: helpers, keys, proxies. Nothing of them reaches a clone. Git asks
+no questions, and a remote that stays silent is given up.
 """
 
 from __future__ import annotations
@@ -180,7 +180,11 @@ class RemoteGit:
         return {**kept, **_ENVIRONMENT, "GIT_DIR": os.fspath(self.directory)}
 
     def _failure(
-        self, command: tuple[str, ...], code: int, output: bytes, errors: str
+        self,
+        command: tuple[str, ...],
+        code: int,
+        output: bytes,
+        errors: str,
     ) -> WorkspaceError:
         """What the words of git come to."""
         report = without_secrets(output.decode("utf-8", "replace"))
@@ -189,7 +193,9 @@ class RemoteGit:
             if any(_MOVED.search(line) for line in refused):
                 return StalePush(f"{self.address} has moved: {refused[0]}")
             _, refs, *why = refused[0].split("\t")
-            detail = f"{refs.partition(':')[2]} {' '.join(why)}; {_told(errors)}"
+            target = refs.partition(":")[2]
+            reason = " ".join(why)
+            detail = f"{target} {reason}; {_told(errors)}"
             return self._unavailable(RemoteProblem.REFUSES, detail)
 
         for problem, words in _WORDS:

@@ -50,7 +50,9 @@ def watched(room: Room, only: str = "") -> Room:
 
 
 def lay_reporters(
-    room: Room, level: IsolationLevel, traced: Collection[str] = ()
+    room: Room,
+    level: IsolationLevel,
+    traced: Collection[str] = (),
 ) -> None:
     """Copy the reporters into a new room, before it is prepared.
 

@@ -188,7 +188,11 @@ class RepositoryCache:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other processes of this machine from changing the copy."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.mkdir(
+            parents=True,
+            exist_ok=True,
+            mode=0o700,
+        )
         lock = self.repository.with_name(f"{self.repository.name}.lock")
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -54,7 +54,10 @@ def _failed(run: CommandRun) -> list[str]:
 
 
 def _outcomes(
-    command: str, test: str, times: int, run_again: Callable[[str, str], TestRuns]
+    command: str,
+    test: str,
+    times: int,
+    run_again: Callable[[str, str], TestRuns],
 ) -> Iterator[TestOutcome]:
     """Yield the outcome of each run, until the test passes."""
     for _ in range(times):

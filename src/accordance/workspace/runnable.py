@@ -31,7 +31,10 @@ _BUILT_IN: Final = frozenset(
 
 
 def why_not_runnable(
-    command: str, tree: Snapshot, room: Room, carry: Sequence[str] = ()
+    command: str,
+    tree: Snapshot,
+    room: Room,
+    carry: Sequence[str] = (),
 ) -> str:
     """Return why this command cannot be started in this tree, or an empty text.
 

@@ -146,7 +146,8 @@ def _steers_by_place(change: PathChange, path: str) -> str:
     are here, too.
     """
     after = change.after
-    is_new = after is not None and path == change.path and change.kind in _NEW
+    is_there = after is not None and path == change.path
+    is_new = is_there and change.kind in _NEW
     if is_new and shadows(path):
         return f"Python: it takes the place of {shadows(path)}"
 

@@ -138,7 +138,10 @@ class TestBench:
         )
 
     def base_runs(
-        self, results: TestRuns, before: Snapshot, after: Snapshot
+        self,
+        results: TestRuns,
+        before: Snapshot,
+        after: Snapshot,
     ) -> tuple[CommandRun, ...]:
         """Return the runs of the same commands on the base, of those with a report.
 
@@ -243,7 +246,11 @@ class TestBench:
         bounded = replace(tree, entries=permitted)
         laid_in = [ours.without(forbidden) for ours in self.laid_in]
         again = self.run(
-            commands, bounded, "shown", with_history=False, laid_in=laid_in
+            commands,
+            bounded,
+            "shown",
+            with_history=False,
+            laid_in=laid_in,
         )
 
         logs = {}

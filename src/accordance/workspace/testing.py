@@ -162,7 +162,9 @@ def _as_copied(entry: TreeEntry) -> TreeEntry:
 
 
 def _folders(
-    after: Snapshot, kept: Mapping[str, TreeEntry], changes: ChangeSet
+    after: Snapshot,
+    kept: Mapping[str, TreeEntry],
+    changes: ChangeSet,
 ) -> set[str]:
     """Return the folders of what is kept, and those that were empty all along."""
     folders = directories(kept).keys()
@@ -258,7 +260,12 @@ class _CommandBench:
     report_files: Pins
 
     def run_command(
-        self, command: str, judged: JudgedTree, log: Path, *, is_last: bool
+        self,
+        command: str,
+        judged: JudgedTree,
+        log: Path,
+        *,
+        is_last: bool,
     ) -> _RanCommand:
         """Run a command on a copy of the judged tree; the last gets the tree itself."""
         discard(self.room.folder)
@@ -282,12 +289,19 @@ class _CommandBench:
         missing = ""
         if report is None:
             missing = _missing_in(result.exit_code, command, log)
-        reported = replace(result, command=command, report=report, missing=missing)
+        reported = replace(
+            result,
+            command=command,
+            report=report,
+            missing=missing,
+        )
         lines = read_lines_run(room) if self.traced else None
         return _RanCommand(reported, log, new_files, lines)
 
     def _new_files(
-        self, judged: JudgedTree, generated: frozenset[str]
+        self,
+        judged: JudgedTree,
+        generated: frozenset[str],
     ) -> frozenset[str]:
         """Return what a command has changed in its copy, and was not laid by us."""
         now = take_snapshot(self.room.work)

@@ -58,4 +58,4 @@ def _is_endless(entry: os.DirEntry[str]) -> bool:
         mode = entry.stat().st_mode
     except OSError:
         return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+    return stat.S_IFMT(mode) in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK)

@@ -175,7 +175,10 @@ def _remove_files(place: Path, names: Collection[str]) -> None:
 
 
 def _with_index(
-    git: Git, name: str, rows: Iterable[CommitRow], work_tree: Path | None = None
+    git: Git,
+    name: str,
+    rows: Iterable[CommitRow],
+    work_tree: Path | None = None,
 ) -> Git:
     """Return git with a new index of these rows."""
     index = git.directory / name

@@ -28,9 +28,11 @@ from accordance import (
     dump_json,
     registry,
 )
+from accordance.contracts.catalogue.builtin import CATALOGUE
 from accordance.contracts.checking import Checker
 from accordance.contracts.contract import contract_of
 from accordance.contracts.free_parts import free_parts
+from accordance.contracts.registry import Deferred
 from accordance.errors import (
     ContractAlreadyRegistered,
     InvalidContract,
@@ -387,6 +389,61 @@ def test_discovery_happens_once_and_only_when_needed() -> None:
     assert own.get("HELLO").scope == "HELLO"
     assert own.by_version(7) is None
     assert asked == [1]
+
+
+@pytest.mark.parametrize("deferred", CATALOGUE, ids=lambda deferred: deferred.version)
+def test_a_deferred_contract_answers_to_the_names_that_are_declared(
+    deferred: Deferred,
+) -> None:
+    """Its names are known before it is loaded, so they stand in two places."""
+    assert deferred.load().names == deferred.names
+
+
+class Counted:
+    """A deferred contract, and how often it was loaded."""
+
+    def __init__(self, contract: Contract[Any]) -> None:
+        self.contract = contract
+        self.loads = 0
+        self.deferred = Deferred(contract.names, self._load)
+
+    def _load(self) -> Contract[Any]:
+        self.loads += 1
+        return self.contract
+
+
+PARTING = Contract(version="parting_v1", model=BaseModel, name="parting")
+
+
+def test_a_deferred_contract_is_loaded_once_and_only_when_needed() -> None:
+    """To name it, or to see that nothing is named like that, loads nothing."""
+    greeting, parting = Counted(GREETING), Counted(PARTING)
+    own = Registry(deferred=(greeting.deferred, parting.deferred))
+
+    assert own.versions() == ("greeting_v1", "parting_v1")
+    assert "HELLO" in own
+    assert own.by_version("other_v1") is None
+    with pytest.raises(UnknownContract, match="did you mean greeting"):
+        own.get("greting")
+    assert (greeting.loads, parting.loads) == (0, 0)
+
+    assert own.by_version("parting_v1") is PARTING
+    assert own.get("parting") is PARTING
+    assert (greeting.loads, parting.loads) == (0, 1)
+
+    assert list(own) == [GREETING, PARTING]
+    assert own.get("HELLO").scope == "HELLO"
+    assert (greeting.loads, parting.loads) == (1, 1)
+
+
+def test_a_deferred_contract_holds_its_names() -> None:
+    """A second definition is refused, as if it were loaded already."""
+    own = Registry(deferred=(Deferred(GREETING.names, lambda: GREETING),))
+    with pytest.raises(ContractAlreadyRegistered, match="HELLO"):
+        own.register(
+            Contract(version="x_v1", model=BaseModel, scopes=(Scope(name="HELLO"),))
+        )
+    assert own.register(GREETING) is GREETING
 
 
 @pytest.mark.parametrize(

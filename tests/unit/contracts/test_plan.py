@@ -15,7 +15,8 @@ from sqlalchemy import BigInteger, Integer
 
 from accordance import Accepted, Context, Rejected, check, check_value, dump
 from accordance.contracts import fields
-from accordance.contracts.catalogue.plan import PLAN, Plan
+from accordance.contracts.catalogue import plan as plan_contract
+from accordance.contracts.catalogue.plan import PLAN, Edge, Plan
 from accordance.contracts.catalogue.plan_sound import is_plainly_sound
 from accordance.domain.lifecycle import Event, State
 from accordance.domain.plan import PlanGraph, plan_graph
@@ -840,6 +841,58 @@ def test_nodes_with_the_same_keys_share_what_was_given() -> None:
     assert b.model_fields_set == a.model_fields_set | {"rationale"}
     assert "rationale" not in a.model_dump(exclude_unset=True)
     assert b.model_dump(exclude_unset=True)["rationale"] == "because"
+
+
+KINDS_OF_METADATA: tuple[dict[str, Any], ...] = (
+    {},
+    {"and_or": "AND"},
+    {"and_or": "AND", "group_id": None},
+    {"and_or": None},
+    {"group_id": "g"},
+)
+
+
+def edges_with(metadata: list[dict[str, Any] | None]) -> list[Edge]:
+    """Edges of a plan with such metadata, as they are read."""
+    names = [f"t{at}" for at in range(len(metadata))]
+    edges: list[dict[str, Any]] = []
+    for name, item in zip(names, metadata, strict=True):
+        edges.append({**edge("root", name), "metadata": item})
+    nodes = [node("root", "GOAL"), *(node(name) for name in names)]
+    result = outcome(plan(nodes, edges))
+    assert isinstance(result, Accepted), result
+    read: list[Edge] = result.value.edges
+    return read
+
+
+def test_edges_with_the_same_metadata_share_it() -> None:
+    """It is a third of the memory of a large plan; what was given stays apart."""
+    read = edges_with([*KINDS_OF_METADATA, *KINDS_OF_METADATA])
+    first, second = read[: len(KINDS_OF_METADATA)], read[len(KINDS_OF_METADATA) :]
+    for one, other in zip(first, second, strict=True):
+        assert one.metadata is other.metadata
+    assert len({id(item.metadata) for item in first}) == len(KINDS_OF_METADATA)
+    dumped = [item.model_dump(exclude_unset=True)["metadata"] for item in first]
+    assert dumped == list(KINDS_OF_METADATA)
+
+
+def test_metadata_that_cannot_be_shared_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing, keys of other programs, and more kinds than are worth remembering."""
+    assert [item.metadata for item in edges_with([None, None])] == [None, None]
+
+    strange = [item.metadata for item in edges_with([{"x": 1}, {"x": 1}])]
+    assert strange[0] is not strange[1]
+    assert strange[0] == strange[1]
+
+    monkeypatch.setattr(plan_contract, "_SHARED_METADATA", {})
+    monkeypatch.setattr(plan_contract, "_MOST_SHARED", 1)
+    groups = ["a", "b", "b", "a"]
+    read = edges_with([{"group_id": group} for group in groups])
+    assert [item.metadata.group_id for item in read if item.metadata] == groups
+    assert read[0].metadata is read[3].metadata
+    assert read[1].metadata is not read[2].metadata
 
 
 def test_keys_that_nobody_expects_are_not_remembered_for_ever() -> None:

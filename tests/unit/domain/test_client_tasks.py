@@ -12,7 +12,7 @@ from accordance.domain.client_tasks import (
     PLAN_STAGES,
     STAGES,
     Stage,
-    Standing,
+    StageFacts,
     life_in,
     name_of,
     stage_of,
@@ -64,7 +64,7 @@ def test_every_way_back_from_an_end_is_another_task() -> None:
 )
 def test_a_task(standing: dict[str, Any], stage: Stage) -> None:
     """The row of its state, and what else is known of it."""
-    assert stage_of(Standing(**standing)) is stage
+    assert stage_of(StageFacts(**standing)) is stage
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_whole_plan(
     root: State, plan: PlanState, more: dict[str, Any], stage: Stage
 ) -> None:
     """Its root stands for it."""
-    assert stage_of(Standing(state=root, plan_state=plan, **more)) is stage
+    assert stage_of(StageFacts(state=root, plan_state=plan, **more)) is stage
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from accordance.contracts.catalogue.submit import REASON_CODES
+from accordance.contracts.catalogue.reasons import REASON_CODES
 from accordance.contracts.catalogue.verdict import ACTIONS as WIRE_ACTIONS
 from accordance.domain.escalation import (
     ACTIONS,

@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 import pytest
 
+from accordance.domain.python_projects import copies_of_project, project_name
 from accordance.domain.test_environments import (
     EnvironmentWish,
     Family,
     Surroundings,
-    copies_of_project,
     families_needed,
     files_of_interest,
     plan_environment,
-    project_name,
 )
 
 PYTEST = "python -m pytest -q"

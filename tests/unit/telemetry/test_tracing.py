@@ -10,7 +10,7 @@ import pytest
 
 from accordance.telemetry import names, tracing
 from accordance.telemetry.exporting import TelemetryMissing, exported, is_wanted
-from accordance.telemetry.tracing import Place
+from accordance.telemetry.tracing import SpanPlace
 from tests.spans import recorded
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -18,11 +18,11 @@ TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 def test_a_place_follows_from_names() -> None:
     """The same names are the same place on every machine; a task is in its run's trace."""
-    run, task = Place.of("P"), Place.of("P", "a")
-    assert run == Place.of("P")
+    run, task = SpanPlace.of("P"), SpanPlace.of("P", "a")
+    assert run == SpanPlace.of("P")
     assert run.trace == task.trace
-    assert len({run.span, task.span, Place.of("P", "b").span}) == 3
-    assert Place.of("Q").trace != run.trace
+    assert len({run.span, task.span, SpanPlace.of("P", "b").span}) == 3
+    assert SpanPlace.of("Q").trace != run.trace
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_place_follows_from_names() -> None:
 )
 def test_a_traceparent(text: str, is_one: bool) -> None:
     """Is read whole or not at all, and written as it was."""
-    place = Place.read(text)
+    place = SpanPlace.read(text)
     assert (place is not None) is is_one
     assert place is None or str(place) == TRACEPARENT
 
@@ -97,7 +97,7 @@ def test_off_means_nothing() -> None:
         span.tell("c", {})
         span.fail("d")
         span.rename("e")
-    tracing.record("x", {}, Place.of("P"), began="2026-01-01T00:00:00Z")
+    tracing.record("x", {}, SpanPlace.of("P"), began="2026-01-01T00:00:00Z")
     assert tracing.current() is None
     assert tracing.environment() == {}
 

@@ -64,11 +64,28 @@ class Node(Repeated):
     rationale: str | None = None
 
 
+_SHARED_METADATA: Final[dict[tuple[object, ...], EdgeMetadata]] = {}
+_MOST_SHARED: Final = 256
+
+
 class EdgeMetadata(Repeated):
     """How the edges of a parent, or of a group, belong together."""
 
     and_or: Literal["AND", "OR"] | None = None
     group_id: Text | None = None
+
+    def shared(self) -> EdgeMetadata:
+        """Return a value that is equal to this, the same for all that are equal."""
+        if self.__pydantic_extra__:
+            return self
+        given = tuple(self.__pydantic_fields_set__)
+        key = (self.and_or, self.group_id, given)
+        shared = _SHARED_METADATA.get(key)
+        if shared is not None:
+            return shared
+        if len(_SHARED_METADATA) < _MOST_SHARED:
+            _SHARED_METADATA[key] = self
+        return self
 
 
 class Edge(Repeated):
@@ -80,6 +97,12 @@ class Edge(Repeated):
     to_task_id: Text
     edge_type: Literal["DECOMPOSE", "DEPENDS_ON", "ALTERNATIVE"]
     metadata: EdgeMetadata | None
+
+    def model_post_init(self, context: object, /) -> None:
+        """Share equal metadata: of most edges it is the same, or empty."""
+        super().model_post_init(context)
+        if self.metadata is not None:
+            self.__dict__["metadata"] = self.metadata.shared()
 
 
 class RequirementValidation(Open):
@@ -191,7 +214,11 @@ _REQUIREMENT: Final = Shape(
 SHAPE: Final = Shape(
     renames=CONTAINERS,
     objects={"plan": _HEAD},
-    lists={"nodes": _NODE, "edges": _EDGE, "requirements": _REQUIREMENT},
+    lists={
+        "nodes": _NODE,
+        "edges": _EDGE,
+        "requirements": _REQUIREMENT,
+    },
 )
 
 

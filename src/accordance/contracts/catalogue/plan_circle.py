@@ -20,17 +20,19 @@ class _Step(NamedTuple):
 
 
 def describe_circle(
-    structure: Structure, circle: list[str], message: JsonObject
+    structure: Structure,
+    circle: list[str],
+    message: JsonObject,
 ) -> Violation:
     """Return the violation for a ring of tasks, each of which needs the next.
 
     It points to the last DEPENDS_ON edge of the circle: without it there is none.
     """
-    steps = [
-        _Step(task, needed)
-        for task, needed in zip(circle, [*circle[1:], circle[0]], strict=True)
-        if task != needed
-    ]
+    following = [*circle[1:], circle[0]]
+    steps = []
+    for task, needed in zip(circle, following, strict=True):
+        if task != needed:
+            steps.append(_Step(task, needed))
     last = _last_edge_among(steps, message)
     sentences = [_sentence(structure, step) for step in _readable(structure, steps)]
     return Violation(
@@ -44,11 +46,11 @@ def describe_circle(
 def _last_edge_among(steps: list[_Step], message: JsonObject) -> int:
     waits = {(step.needed, step.task) for step in steps}
     edges = objects_in(message, "edges") or ()
-    return max(
-        index
-        for index, edge in enumerate(edges)
-        if edge.get("edge_type") == "DEPENDS_ON" and ends_of(edge) in waits
-    )
+    last = 0
+    for index, edge in enumerate(edges):
+        if edge.get("edge_type") == "DEPENDS_ON" and ends_of(edge) in waits:
+            last = index
+    return last
 
 
 def _readable(structure: Structure, steps: list[_Step]) -> list[_Step]:

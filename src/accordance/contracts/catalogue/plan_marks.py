@@ -40,7 +40,10 @@ def mark_word(task: object) -> Literal["START", "END"] | None:
 
 
 def marks_of(
-    message: JsonObject, root: str, nodes: list[JsonObject], edges: list[JsonObject]
+    message: JsonObject,
+    root: str,
+    nodes: list[JsonObject],
+    edges: list[JsonObject],
 ) -> frozenset[str]:
     """Return the ids that only mark where the plan begins or ends.
 
@@ -68,7 +71,9 @@ def marks_of(
 
 
 def _ids_that_read_as_marks(
-    root: str, nodes: list[JsonObject], edges: list[JsonObject]
+    root: str,
+    nodes: list[JsonObject],
+    edges: list[JsonObject],
 ) -> set[str]:
     named = {text_or_none(node.get("task_id")) for node in nodes}
     for edge in edges:
@@ -103,7 +108,10 @@ def _is_empty(value: object) -> bool:
 
 
 def _standing_at_the_ends(
-    marks: set[str], declared: set[TaskId], root: str, edges: list[JsonObject]
+    marks: set[str],
+    declared: set[TaskId],
+    root: str,
+    edges: list[JsonObject],
 ) -> set[str]:
     """Return the marks that begin or end the plan and do nothing else.
 

@@ -79,7 +79,9 @@ def _edges_between_tasks(
 
 
 def _without_marks(
-    nodes: list[JsonObject], marks: frozenset[str], remarks: list[Repair | Notice]
+    nodes: list[JsonObject],
+    marks: frozenset[str],
+    remarks: list[Repair | Notice],
 ) -> list[JsonObject]:
     tasks: list[JsonObject] = []
     for index, node in enumerate(nodes):
@@ -278,7 +280,9 @@ def _task_after_start(edge: JsonObject, marks: frozenset[str]) -> TaskId:
 
 
 def _as_part_of_the_root(
-    edge: JsonObject, part: TaskId, outline: _Outline
+    edge: JsonObject,
+    part: TaskId,
+    outline: _Outline,
 ) -> JsonObject:
     original = edge.get("metadata")
     metadata = original if isinstance(original, dict) else {}
@@ -293,7 +297,9 @@ def _as_part_of_the_root(
 
 
 def _missing_parent_edges(
-    message: JsonObject, nodes: list[JsonObject], outline: _Outline
+    message: JsonObject,
+    nodes: list[JsonObject],
+    outline: _Outline,
 ) -> Iterable[JsonObject]:
     """Yield a DECOMPOSE edge for each node without a parent.
 

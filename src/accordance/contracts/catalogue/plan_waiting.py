@@ -184,7 +184,9 @@ def _consequences(implications: list[Implication]) -> set[Event]:
 
 
 def _circle_before(
-    event: Event, implications: list[Implication], happened: set[Event]
+    event: Event,
+    implications: list[Implication],
+    happened: set[Event],
 ) -> list[Event]:
     """Return the circle of events that keeps an event from happening.
 

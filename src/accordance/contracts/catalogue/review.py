@@ -245,7 +245,11 @@ REVIEW: Final = Contract(
     ),
     model=Review,
     scopes=(
-        Scope(name="PLAN_REVIEW", narrows={"review_target": ("PLAN",)}, enums=_ENUMS),
+        Scope(
+            name="PLAN_REVIEW",
+            narrows={"review_target": ("PLAN",)},
+            enums=_ENUMS,
+        ),
         Scope(
             name="TASK_CHECK",
             aliases=("TASK_REVIEW", "CHECK_NODE_REVIEW"),

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints
 
 from accordance.contracts.catalogue.identity import is_about_the_task
+from accordance.contracts.catalogue.reasons import (
+    NO_REASON,
+    REASON_ALIASES,
+    REASON_CODES,
+)
 from accordance.contracts.context import Context
 from accordance.contracts.contract import Contract, Respell
 from accordance.contracts.fields import Closed, NotNull, Object
@@ -31,40 +35,6 @@ _Summary: TypeAlias = Annotated[str, StringConstraints(max_length=2000)]
 Question: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
 ReasonCode: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
 
-REASON_CODES: Final = (
-    "SCOPE_CONFLICT",
-    "POLICY_VIOLATION",
-    "CONSTITUTION_VIOLATION",
-    "CI_FAILED",
-    "SCHEMA_VIOLATION",
-    "PINS_INSUFFICIENT",
-    "BUDGET_EXCEEDED",
-    "TIMEOUT_EXCEEDED",
-    "PREFLIGHT_FAILED",
-    "MAX_ATTEMPTS_EXCEEDED",
-    "ROLE_POLICY_VIOLATION",
-    "EXECUTOR_ERROR",
-    "CI_SKIPPED",
-    "TESTS_ONLY_TASK_SELFTEST",
-    "SPLIT_REQUIRED",
-    "NEED_INPUT_REQUIRED",
-    "MODEL_UNAVAILABLE",
-    "ARTIFACT_MISSING",
-    "MAX_CHILDREN_EXCEEDED",
-    "DUPLICATE_DISPATCH",
-    "EVIDENCE_INVALID",
-    "FILE_NOT_FOUND",
-    "PERMISSION_DENIED",
-    "MERGE_CONFLICT",
-    "DEPENDENCY_MISSING",
-)
-REASON_ALIASES: Final = MappingProxyType(
-    {
-        "EVIDENCE_MISSING": "ARTIFACT_MISSING",
-        "NEEDS_CLARIFICATION": "NEED_INPUT_REQUIRED",
-    }
-)
-NO_REASON: Final = "ok"
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 _TEXT: Final = frozenset((str,))
 

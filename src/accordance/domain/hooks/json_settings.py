@@ -34,7 +34,11 @@ def with_stop_hook(text: str, kind: HookKind, command: str) -> str:
     settings = _without(_read(text), kind)
     hooks = settings.setdefault("hooks", {})
     groups = hooks.setdefault(_EVENT, [])
-    entry = {"type": "command", "command": command, "timeout": TIMEOUT}
+    entry = {
+        "type": "command",
+        "command": command,
+        "timeout": TIMEOUT,
+    }
     groups.append({"hooks": [entry]})
     return _written(settings, text)
 
@@ -55,9 +59,11 @@ def _without(settings: JsonObject, kind: HookKind) -> JsonObject:
     kept_groups = []
     for group in groups:
         entries = group.get("hooks", [])
-        kept = [
-            entry for entry in entries if not is_our_command(entry.get("command"), kind)
-        ]
+        kept = []
+        for entry in entries:
+            command = entry.get("command")
+            if not is_our_command(command, kind):
+                kept.append(entry)
         if kept == entries:
             kept_groups.append(group)
         elif kept:
@@ -97,14 +103,17 @@ def _check_shape(settings: JsonObject) -> None:
     if not isinstance(groups, list):
         raise HookSettingsUnreadable(f'"hooks.{_EVENT}" is not a list')
     for group in groups:
-        entries = group.get("hooks", []) if isinstance(group, Mapping) else None
-        is_list = isinstance(entries, list)
-        if not is_list or not all(
-            isinstance(entry, Mapping) for entry in entries or ()
-        ):
+        if not _is_group(group):
             raise HookSettingsUnreadable(
                 f'"hooks.{_EVENT}" holds something other than groups of hooks'
             )
+
+
+def _is_group(value: object) -> bool:
+    entries = value.get("hooks", []) if isinstance(value, Mapping) else None
+    if isinstance(entries, list):
+        return all(isinstance(entry, Mapping) for entry in entries)
+    return False
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:

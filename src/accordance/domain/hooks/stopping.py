@@ -1,4 +1,4 @@
-"""May an agent stop? What it is told where it may not.
+"""May an agent stop? What it hears where it may not.
 
 An agent that stops says that it is done. If the judgement says otherwise, it gets the
 reasons and goes on, a bounded number of times. Where nothing could be judged, it has to
@@ -17,7 +17,7 @@ ROUNDS: Final = 3
 MOST_ROUNDS: Final = 7  # Claude Code itself lets an agent go after eight
 
 
-class Standing(Enum):
+class WorkStanding(Enum):
     """What a judgement means for an agent that wants to stop."""
 
     DONE = "done"
@@ -26,24 +26,24 @@ class Standing(Enum):
     NOT_JUDGED = "not judged"  # nothing of it is the agent's to mend
 
 
-def standing_of(cause: Cause | None) -> Standing:
+def standing_of(cause: Cause | None) -> WorkStanding:
     """Return what the cause of a verdict means; None is that of accepted work."""
     match cause:
         case None:
-            return Standing.DONE
+            return WorkStanding.DONE
         case Cause.CHANGE:
-            return Standing.NOT_DONE
+            return WorkStanding.NOT_DONE
         case Cause.QUESTION:
-            return Standing.ASKS
+            return WorkStanding.ASKS
         case _:
-            return Standing.NOT_JUDGED
+            return WorkStanding.NOT_JUDGED
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What is known of the work when an agent wants to stop."""
 
-    standing: Standing
+    standing: WorkStanding
     headline: str  # the verdict, or why there is none, in a line
     reasons: str = ""  # what is wrong, for the agent
     task_id: str = ""
@@ -65,15 +65,15 @@ class StopAnswer:
 def stop_answer(judged: Judged, refused: int, rounds: int = ROUNDS) -> StopAnswer:
     """Return whether the agent may stop. `refused` is how often it was refused before.
 
-    An agent is told once that its work could not be judged: there is nothing to mend,
+    An agent hears once that its work could not be judged: there is nothing to mend,
     only something to say.
     """
-    if judged.standing is Standing.DONE:
+    if judged.standing is WorkStanding.DONE:
         return StopAnswer(note=f"accordance: {judged.headline}")
-    if judged.standing is Standing.ASKS:
+    if judged.standing is WorkStanding.ASKS:
         return StopAnswer(note=f"accordance: {judged.headline}. The agent asks you.")
 
-    is_mendable = judged.standing is Standing.NOT_DONE
+    is_mendable = judged.standing is WorkStanding.NOT_DONE
     may_refuse = refused < (rounds if is_mendable else min(rounds, 1))
     if not may_refuse:
         return StopAnswer(note=_letting_go(judged, refused))
@@ -84,7 +84,8 @@ def stop_answer(judged: Judged, refused: int, rounds: int = ROUNDS) -> StopAnswe
 
 def _not_done(judged: Judged, number: int, rounds: int) -> str:
     left = rounds - number
-    again = f"{left} more time" if left == 1 else f"{left} more times"
+    noun = "time" if left == 1 else "times"
+    again = f"{left} more {noun}"
     bound = f"It will be judged {again}." if left else "It will not be judged again."
     ask = (
         "If you need an answer from a person first, leave "
@@ -100,7 +101,10 @@ def _not_done(judged: Judged, number: int, rounds: int) -> str:
 
 
 def _not_judged(judged: Judged) -> str:
-    details = f"\n\n{judged.reasons.strip()}" if judged.reasons else ""
+    details = ""
+    if judged.reasons:
+        reasons = judged.reasons.strip()
+        details = f"\n\n{reasons}"
     return (
         f"accordance could not judge the work: {judged.headline}{details}\n\n"
         "This is not yours to mend. Do not call the work done: "
@@ -109,7 +113,7 @@ def _not_judged(judged: Judged) -> str:
 
 
 def _letting_go(judged: Judged, refused: int) -> str:
-    if judged.standing is Standing.NOT_JUDGED:
+    if judged.standing is WorkStanding.NOT_JUDGED:
         return f"accordance: NOT JUDGED. {judged.headline}"
     times = "once" if refused == 1 else f"{refused} times"
     sent_back = f"The agent was sent back {times}. " if refused else ""

@@ -109,7 +109,11 @@ class LintCase:
         return not self.routing.executors
 
     def finding(
-        self, rule: str, severity: Severity, message: str, node: Node | None = None
+        self,
+        rule: str,
+        severity: Severity,
+        message: str,
+        node: Node | None = None,
     ) -> LintFinding:
         """Return a finding about a task, or about the whole plan."""
         return LintFinding(

@@ -23,7 +23,9 @@ class CostAtMost:
 
 
 def cost_at_most(
-    fuses: Fuses, tasks: int, dearest_price: float | None = None
+    fuses: Fuses,
+    tasks: int,
+    dearest_price: float | None = None,
 ) -> CostAtMost:
     """Return what a plan of so many tasks can use up before a person is asked.
 
@@ -44,7 +46,9 @@ def cost_at_most(
 
 
 def _limit(
-    for_run: _Number | None, for_task: _Number | None, tasks: int
+    for_run: _Number | None,
+    for_task: _Number | None,
+    tasks: int,
 ) -> _Number | None:
     """Return the tighter of the limit of the whole run and that of each task."""
     limits = []

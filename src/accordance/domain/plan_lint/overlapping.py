@@ -71,7 +71,10 @@ def shared_path(first: Mapping[str, Any], second: Mapping[str, Any]) -> str | No
 
 
 def _can_run_at_once(
-    graph: PlanGraph, first: str, second: str, before: Mapping[str, set[str]]
+    graph: PlanGraph,
+    first: str,
+    second: str,
+    before: Mapping[str, set[str]],
 ) -> bool:
     is_ordered = first in before[second] or second in before[first]
     return not is_ordered and second not in graph[first].rivals

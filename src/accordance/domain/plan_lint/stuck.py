@@ -43,23 +43,29 @@ def _affected(graph: PlanGraph, lost: str) -> Iterator[str]:
 
 
 def _cause(
-    graph: PlanGraph, node: PlanNode, never_done: Mapping[str, str]
+    graph: PlanGraph,
+    node: PlanNode,
+    never_done: Mapping[str, str],
 ) -> str | None:
     """Return what keeps a node from being done, as far as it is known yet."""
     for task in _awaited(graph, node):
-        if task in never_done and not _has_substitute(graph, task, never_done):
+        if _is_lost(graph, task, never_done):
             return never_done[task]
     if node.is_work:
         return None
 
-    dead = [
-        part
-        for part in node.parts
-        if part in never_done and not _has_substitute(graph, part, never_done)
-    ]
+    dead = [part for part in node.parts if _is_lost(graph, part, never_done)]
     fatal = len(node.parts) if node.combine == "OR" else 1
-    is_lost = len(dead) >= fatal
-    return never_done[dead[0]] if is_lost else None
+    if len(dead) < fatal:
+        return None
+    return never_done[dead[0]]
+
+
+def _is_lost(graph: PlanGraph, task: str, never_done: Mapping[str, str]) -> bool:
+    """Whether a task is never done, and no other of its group can stand in."""
+    if task not in never_done:
+        return False
+    return not _has_substitute(graph, task, never_done)
 
 
 def _awaited(graph: PlanGraph, node: PlanNode) -> Iterator[str]:

@@ -22,7 +22,11 @@ Words: TypeAlias = Mapping[str, tuple[str, ...]]  # by language
 
 ANY_TOPIC: Final = "any"
 CANDIDATES: Final[Mapping[str, int]] = MappingProxyType(
-    {"Full": 5, "Enhanced": 4, "Light": 3}
+    {
+        "Full": 5,
+        "Enhanced": 4,
+        "Light": 3,
+    }
 )
 """How many candidates a level asks for."""
 
@@ -76,7 +80,9 @@ class AgentRegistry:
     """
 
     def __init__(
-        self, agents: Iterable[ResearchAgent], topics: Mapping[str, Words] | None = None
+        self,
+        agents: Iterable[ResearchAgent],
+        topics: Mapping[str, Words] | None = None,
     ) -> None:
         by_id: dict[str, ResearchAgent] = {}
         self._by_name: dict[str, ResearchAgent] = {}

@@ -74,7 +74,11 @@ class AgentsFile(Closed):
     agents: Annotated[list[AgentEntry], Field(min_length=1)]
 
 
-_FILE: Final = Contract(version="accordance.agents.v1", name="agents", model=AgentsFile)
+_FILE: Final = Contract(
+    version="accordance.agents.v1",
+    name="agents",
+    model=AgentsFile,
+)
 _checker: Final = Checker(Registry((_FILE,)))
 
 
@@ -106,7 +110,9 @@ def parse_agents(text: str) -> AgentRegistry:
 
     result = _checker.check_value(message, _FILE)
     if isinstance(result, Rejected):
-        rest = f" (and {result.total - 1} more)" if result.total > 1 else ""
+        rest = ""
+        if result.total > 1:
+            rest = f" (and {result.total - 1} more)"
         violation = result.violations[0]
         raise InvalidAgents(f"the agents file is invalid: {violation}{rest}")
 

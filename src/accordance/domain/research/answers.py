@@ -34,8 +34,8 @@ from accordance.contracts.violation import (
     Violation,
     excerpt,
 )
+from accordance.domain.json_numbers import as_number
 from accordance.domain.research.agents import CANDIDATES, AgentRegistry, ResearchAgent
-from accordance.domain.research.comparators import as_number
 from accordance.domain.research.floors import (
     LOW_TYPICALITY,
     Acknowledgement,
@@ -86,7 +86,9 @@ class AnswerExpectations:
 
 
 def check_answer(
-    raw: bytes | str, expectations: AnswerExpectations, profile: Profile = "strict"
+    raw: bytes | str,
+    expectations: AnswerExpectations,
+    profile: Profile = "strict",
 ) -> Accepted[Any] | Rejected:
     """Check an answer, read strictly. Never raises for a bad answer."""
     if profile == "seed":

@@ -19,6 +19,7 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.contracts.registry import Registry
 from accordance.contracts.serialising import dump
 from accordance.contracts.violation import Rejected, Violation
+from accordance.domain.json_numbers import as_whole_number
 from accordance.domain.research.constraints import QUALITY_LEVELS
 
 VERSION: Final = "accordance.research_briefs.v1"
@@ -87,4 +88,5 @@ def _is_budget(name: str, value: object) -> bool:
         return value in QUALITY_LEVELS
     if name not in ("time_budget", "context_budget"):
         return False
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    number = as_whole_number(value)
+    return number is not None and number >= 0

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from accordance.contracts.jsonpath import JsonObject, lookup, parse
 from accordance.contracts.violation import excerpt
+from accordance.domain.json_numbers import as_number
 from accordance.errors import InvalidComparator, InvalidPath
 
 Test: TypeAlias = Callable[[object], bool]
@@ -217,13 +218,6 @@ def _is_same(value: object, other: object) -> bool:
 
 
 # -- values
-
-
-def as_number(value: object) -> float | None:
-    """Return a value that is a number, which true and false are not."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value
 
 
 def _numbers(value: object) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from accordance.domain.research.comparators import as_number
+from accordance.domain.json_numbers import as_number
 from accordance.domain.research.names import plain
 
 QUALITY_LEVELS: Final = ("draft", "standard", "publication_ready")

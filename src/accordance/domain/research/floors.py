@@ -93,7 +93,11 @@ class Acknowledgement(Closed):
     reason: Text
 
     def covers(
-        self, agent: ResearchAgent, task_id: object, option: object, t_score: float
+        self,
+        agent: ResearchAgent,
+        task_id: object,
+        option: object,
+        t_score: float,
     ) -> bool:
         """Whether it is about this selection; a new selection needs a new statement."""
         names = [plain(name) for name in agent.names]

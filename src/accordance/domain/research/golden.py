@@ -60,7 +60,11 @@ class GoldenFile(Closed):
     cases: Annotated[list[GoldenEntry], Field(min_length=1)]
 
 
-_FILE: Final = Contract(version="accordance.golden.v1", name="golden", model=GoldenFile)
+_FILE: Final = Contract(
+    version="accordance.golden.v1",
+    name="golden",
+    model=GoldenFile,
+)
 _checker: Final = Checker(Registry((_FILE, REQUEST)))
 
 
@@ -295,7 +299,9 @@ class GoldenReport:
 
 
 def judge_case(
-    case: GoldenCase, raw: GivenAnswer, registry: AgentRegistry
+    case: GoldenCase,
+    raw: GivenAnswer,
+    registry: AgentRegistry,
 ) -> CaseResult:
     """Hold an answer against its contract, then against what the case expects."""
     head = (case.id, case.agent.level, case.agent.id)
@@ -303,7 +309,9 @@ def judge_case(
         return CaseResult(*head, "MISSING", (raw.reason,))
 
     expectations = AnswerExpectations(
-        registry=registry, request=case.request, agent=case.agent.id
+        registry=registry,
+        request=case.request,
+        agent=case.agent.id,
     )
     result = check_answer(raw, expectations)
     if isinstance(result, Rejected):

@@ -54,7 +54,10 @@ def ids_lead_somewhere(registry: AgentRegistry) -> Faults:
 
 
 def _reference_faults(
-    agent: ResearchAgent, key: str, name: str, registry: AgentRegistry
+    agent: ResearchAgent,
+    key: str,
+    name: str,
+    registry: AgentRegistry,
 ) -> Faults:
     other = registry.find(name)
     if other is None:
@@ -129,7 +132,9 @@ def parallel_pairs_are_independent(registry: AgentRegistry) -> Faults:
 
 
 def _pair_faults(
-    agent: ResearchAgent, other: ResearchAgent, registry: AgentRegistry
+    agent: ResearchAgent,
+    other: ResearchAgent,
+    registry: AgentRegistry,
 ) -> Faults:
     requires_other = other.id in registry.requirements(agent)
     required_by_other = agent.id in registry.requirements(other)

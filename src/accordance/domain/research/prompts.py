@@ -31,7 +31,11 @@ from accordance.errors import ContextTooLarge
 
 PromptLanguage: TypeAlias = Literal["ko", "en"]
 _NAMED_OUTPUTS: Final[Mapping[int, tuple[str, object]]] = MappingProxyType(
-    {0: (OUTPUTS[0], "…"), 2: (OUTPUTS[2], ["…"]), 5: (OUTPUTS[5], "…")}
+    {
+        0: (OUTPUTS[0], "…"),
+        2: (OUTPUTS[2], ["…"]),
+        5: (OUTPUTS[5], "…"),
+    }
 )
 """The outputs of phases that stand under their own name in an answer."""
 TAIL: Final = 0.1
@@ -103,7 +107,14 @@ def _method(
     title, about = agent.title[language], agent.about[language]
     phases = sorted(DEMANDS["contract"][agent.level] | set(agent.phases))
 
-    lines = [words.you_are.format(id=agent.id, title=title, about=about), ""]
+    lines = [
+        words.you_are.format(
+            id=agent.id,
+            title=title,
+            about=about,
+        ),
+        "",
+    ]
 
     lines.append(words.phases.format(level=agent.level))
     lines += [_phase(phase, words) for phase in phases]
@@ -167,7 +178,11 @@ def skeleton(agent: ResearchAgent, task_id: str) -> JsonObject:
             "main_output": dict.fromkeys(outputs, "…"),
             "confidence": 0.0,
         },
-        "provenance": {"sources": ["…"], "reasoning_trace": ["…"], "assumptions": []},
+        "provenance": {
+            "sources": ["…"],
+            "reasoning_trace": ["…"],
+            "assumptions": [],
+        },
     }
     if agent.level == "Full":
         shape["self_critique"] = {
@@ -180,12 +195,21 @@ def skeleton(agent: ResearchAgent, task_id: str) -> JsonObject:
 
 
 def _metadata_skeleton(agent: ResearchAgent) -> JsonObject:
-    option = {"option": "…", "score": 0.0, "rationale": "…", "probability": 0.0}
+    option = {
+        "option": "…",
+        "score": 0.0,
+        "rationale": "…",
+        "probability": 0.0,
+    }
     metadata: JsonObject = {
         "phase_executed": sorted(agent.phases),
         "modal_identified": ["…"],
         "t_scores": [option],
-        "final_selection": {"option": "…", "t_score": 0.0, "justification": "…"},
+        "final_selection": {
+            "option": "…",
+            "t_score": 0.0,
+            "justification": "…",
+        },
     }
     for phase, (name, placeholder) in _NAMED_OUTPUTS.items():
         if phase in agent.phases:

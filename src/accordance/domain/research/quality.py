@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from accordance.contracts.jsonpath import JsonObject
-from accordance.domain.research.comparators import as_number
+from accordance.domain.json_numbers import as_number
 
 Profile: TypeAlias = Literal["strict", "seed"]
 
@@ -61,7 +61,9 @@ def distribution(answer: JsonObject) -> Distribution:
 
     scores = []
     for entry in items(metadata, "t_scores"):
-        score = as_number(entry.get("score")) if isinstance(entry, dict) else None
+        score = None
+        if isinstance(entry, dict):
+            score = as_number(entry.get("score"))
         if score is not None:
             scores.append(float(score))
 

@@ -75,7 +75,8 @@ def _changed_metrics(
 ) -> dict[str, tuple[float, float]]:
     changed = {}
     for name, mean in before.items():
-        old, new = round(mean, 6), round(after.get(name, mean), 6)
+        old = round(mean, 6)
+        new = round(after.get(name, mean), 6)
         if old != new:
             changed[name] = (old, new)
     return changed

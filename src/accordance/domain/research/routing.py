@@ -95,7 +95,9 @@ def route(request: AgentRequest, registry: AgentRegistry) -> tuple[Proposal, ...
 
 
 def _reasons_by_agent(
-    request: AgentRequest, registry: AgentRegistry, prior: set[str]
+    request: AgentRequest,
+    registry: AgentRegistry,
+    prior: set[str],
 ) -> dict[str, list[MatchReason]]:
     reasons: dict[str, list[MatchReason]] = {}
     for agent in registry:

@@ -69,7 +69,9 @@ class AnswerStore(Protocol):
         """Keep answers, all or none. The same answer in a group is kept once."""
 
     def answers(
-        self, agent_id: str | None = None, request: str | None = None
+        self,
+        agent_id: str | None = None,
+        request: str | None = None,
     ) -> Iterator[StoredAnswer]:
         """Yield the answers of an agent, to a request (its digest), or all.
 
@@ -77,7 +79,9 @@ class AnswerStore(Protocol):
         """
 
     def runs(
-        self, agent_id: str | None = None, request: str | None = None
+        self,
+        agent_id: str | None = None,
+        request: str | None = None,
     ) -> Iterator[StoredRun]:
         """Yield the same without the messages: what counting needs, streamed."""
 
@@ -100,7 +104,12 @@ def request_digest(request: AgentRequest) -> str:
 
 
 def _canonical(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+    )
     return text.encode()
 
 
@@ -117,7 +126,9 @@ def _tidied(value: object) -> object:
 
 
 def stored_answer(
-    answer: AgentAnswer, agent: ResearchAgent, request: AgentRequest
+    answer: AgentAnswer,
+    agent: ResearchAgent,
+    request: AgentRequest,
 ) -> StoredAnswer:
     """Return a checked answer in the form in which it is kept."""
     message = dump(answer)

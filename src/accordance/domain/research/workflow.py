@@ -71,7 +71,9 @@ class Workflow:
 
 
 def build_workflow(
-    request: AgentRequest, handoffs: Sequence[Handoff], known: KnownFacts
+    request: AgentRequest,
+    handoffs: Sequence[Handoff],
+    known: KnownFacts,
 ) -> Workflow | tuple[Violation, ...]:
     """Put accepted handoffs together.
 
@@ -191,7 +193,9 @@ def _answers_to_other_requests(
 
 
 def _chain_violations(
-    steps: Sequence[TakenHandoff], request: AgentRequest, registry: AgentRegistry
+    steps: Sequence[TakenHandoff],
+    request: AgentRequest,
+    registry: AgentRegistry,
 ) -> Iterator[Violation]:
     """The handoffs form no cycle, and every agent comes after those it requires."""
     passings = [step.passing for step in steps]

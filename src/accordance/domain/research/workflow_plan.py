@@ -222,7 +222,10 @@ def _listed(label: str, lines: Sequence[str]) -> list[str]:
 
 
 def _edges(
-    plan_id: str, root: str, task_ids: Mapping[str, str], workflow: Workflow
+    plan_id: str,
+    root: str,
+    task_ids: Mapping[str, str],
+    workflow: Workflow,
 ) -> list[JsonObject]:
     tasks = task_ids.values()
     edges = [_edge(plan_id, root, task_id, "DECOMPOSE") for task_id in tasks]
@@ -264,7 +267,9 @@ def _orders(workflow: Workflow) -> tuple[tuple[str, str], ...]:
 
 
 def _confirmations(
-    plan_id: str, task_ids: Mapping[str, str], workflow: Workflow
+    plan_id: str,
+    task_ids: Mapping[str, str],
+    workflow: Workflow,
 ) -> Iterator[JsonObject]:
     """Yield a question to a person for each conditional handoff without a condition."""
     words = HANDOVER_WORDS[language_of(workflow.request)]

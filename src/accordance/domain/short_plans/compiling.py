@@ -121,7 +121,11 @@ def _add_task(draft: _Draft, task: ShortTask, own_id: str) -> str:
 
 
 def _add_check(
-    draft: _Draft, parent: ShortTask, parent_id: str, task: ShortTask, check: ShortTask
+    draft: _Draft,
+    parent: ShortTask,
+    parent_id: str,
+    task: ShortTask,
+    check: ShortTask,
 ) -> None:
     """Add the check of a task beside it: it needs the task, and nothing else."""
     name = task.id or task.title

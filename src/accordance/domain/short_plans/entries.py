@@ -13,14 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from accordance.domain.json_numbers import as_whole_number
 from accordance.errors import InvalidPlanFile
 
 _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,999})")
 _NUMBER: Final = re.compile(
     r"-?(0|[1-9][0-9]{0,308})(\.[0-9]{1,999})?([eE][-+]?[0-9]{1,3})?"
 )
-_WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None}
-_FLAGS: Final[Mapping[str, bool]] = {"true": True, "false": False}
+_WORDS: Final[Mapping[str, bool | None]] = {
+    "true": True,
+    "false": False,
+    "null": None,
+}
 _LONGEST_SHOWN: Final = 60
 
 
@@ -94,31 +98,29 @@ def texts_in(entry: Entry, key: str) -> tuple[str, ...]:
 
 def names_in(entry: Entry, key: str) -> tuple[tuple[str, int], ...]:
     """Return a list of texts, each with its line."""
-    if isinstance(entry, Items):
-        return tuple((text_in(item, key), item.line) for item in entry.items)
     if isinstance(entry, Fields):
         raise expected("a text or a list of texts", key, entry)
-    return ((text_in(entry, key), entry.line),)
+    entries = entry.items if isinstance(entry, Items) else (entry,)
+    names = []
+    for item in entries:
+        name = text_in(item, key)
+        names.append((name, item.line))
+    return tuple(names)
 
 
 def whole_number_in(entry: Entry, key: str) -> int:
     """Return a whole number. `0123` is refused: its meaning is unclear."""
-    if isinstance(entry, Leaf):
-        value = entry.value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if entry.is_bare and isinstance(value, str) and _WHOLE.fullmatch(value):
-            return int(value)
-    raise expected("a whole number", key, entry)
+    number = as_whole_number(json_in(entry))
+    if number is None:
+        raise expected("a whole number", key, entry)
+    return number
 
 
 def flag_in(entry: Entry, key: str) -> bool:
     """Return true or false; `yes` and `on` are words like any other."""
-    if isinstance(entry, Leaf):
-        if isinstance(entry.value, bool):
-            return entry.value
-        if entry.is_bare and entry.value in _FLAGS:
-            return _FLAGS[str(entry.value)]
+    value = json_in(entry)
+    if isinstance(value, bool):
+        return value
     raise expected("true or false", key, entry)
 
 

@@ -83,16 +83,22 @@ def _parts(text: str) -> tuple[Leaf | None, Leaf | None, list[_Item]]:
             title = _heading(heading, title, number)
         elif bullet is not None:
             _place(bullet, path, items)
-        elif path and line.startswith(" " * (path[-1].indent + 1)):
-            path[-1].text += f" {line.strip()}"
         elif path:
-            raise InvalidPlanFile("text outside the list", number, way_out=_NO_TASK)
+            _continue(path[-1], line, number)
         else:
             paragraph.append((line.strip(), number))
 
     if title is None and not paragraph and not items:
         raise empty_file()
     return title, _joined(paragraph), items
+
+
+def _continue(item: _Item, line: str, number: int) -> None:
+    """Add a line to the item above it, which it has to be indented below."""
+    indentation = " " * (item.indent + 1)
+    if not line.startswith(indentation):
+        raise InvalidPlanFile("text outside the list", number, way_out=_NO_TASK)
+    item.text += f" {line.strip()}"
 
 
 def _heading(heading: re.Match[str], title: Leaf | None, line: int) -> Leaf:
@@ -148,13 +154,17 @@ def _bullet(line: str, number: int) -> _Item | None:
 
 def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
     """Put an item below the nearest item that is indented less."""
-    before = path[-1] if path else None
+    is_first = not path
     while path and path[-1].indent >= item.indent:
         path.pop()
     siblings = path[-1].below if path else items
-    is_out_of_line = bool(siblings) and siblings[0].indent != item.indent
-    is_first = before is None
-    if is_out_of_line or (is_first and item.indent):
+
+    column = item.indent
+    if siblings:
+        column = siblings[0].indent
+    elif is_first:
+        column = 0
+    if item.indent != column:
         raise InvalidPlanFile(
             "the indentation does not fit the items above",
             item.line,
@@ -172,7 +182,10 @@ def _place(item: _Item, path: list[_Item], items: list[_Item]) -> None:
 
 
 def _take_items(
-    items: Sequence[_Item], tasks: str, entries: dict[str, Entry], lines: dict[str, int]
+    items: Sequence[_Item],
+    tasks: str,
+    entries: dict[str, Entry],
+    lines: dict[str, int],
 ) -> None:
     """Take keys and tasks; the tasks are kept under the key `tasks`."""
     boxes: list[Entry] = []
@@ -263,7 +276,9 @@ def _object(pairs: list[tuple[str, Any]], line: int) -> dict[str, Any]:
 def _json_entry(value: Any, line: int) -> Entry:
     if isinstance(value, dict):
         entries = {key: _json_entry(item, line) for key, item in value.items()}
-        return Fields(entries, line, dict.fromkeys(value, line))
+        lines = dict.fromkeys(value, line)
+        return Fields(entries, line, lines)
     if isinstance(value, list):
-        return Items(tuple(_json_entry(item, line) for item in value), line)
+        items = [_json_entry(item, line) for item in value]
+        return Items(tuple(items), line)
     return Leaf(value, line)

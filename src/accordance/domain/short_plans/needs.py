@@ -109,7 +109,10 @@ def refuse_circles(tasks: Iterable[tuple[ShortTask, str]], names: TaskNames) -> 
 
 
 def _circle(
-    path: list[str], start: str, needs: dict[str, dict[str, int]], names: TaskNames
+    path: list[str],
+    start: str,
+    needs: dict[str, dict[str, int]],
+    names: TaskNames,
 ) -> InvalidPlanFile:
     members = path[path.index(start) :]
     titles = [names.by_id[task_id].title for task_id in (*members, start)]

@@ -21,6 +21,7 @@ from accordance.contracts.catalogue.plan import (
 )
 from accordance.contracts.jsonpath import without
 from accordance.domain.coding_keys import KEY, TAG
+from accordance.domain.json_numbers import as_whole_number
 from accordance.domain.short_plans.compiling import (
     CRITERIA,
     DELIVERABLE,
@@ -96,15 +97,17 @@ def shorten(document: _Json) -> ShortPlan:
     _refuse_extras(head, PlanHead.model_fields, "the plan")
 
     nodes = {str(node["task_id"]): node for node in document["nodes"]}
+    root = head["root_task_id"]
+    requirements = document.get("requirements", ())
     source = _Source(
         plan_id=head["plan_id"],
         owner=head["owner_agent_id"],
-        root=head["root_task_id"],
+        root=root,
         nodes=nodes,
         places={task: place for place, task in enumerate(nodes)},
         links=_links(document["edges"], nodes),
-        inputs=_inputs(document.get("requirements", ())),
-        short_names=_short_names(head["root_task_id"], nodes),
+        inputs=_inputs(requirements),
+        short_names=_short_names(root, nodes),
     )
     _refuse_what_nesting_cannot_say(source)
     id_by_default = slug(head["title"])
@@ -232,21 +235,25 @@ def _short_names(root: str, nodes: Mapping[str, _Json]) -> Mapping[str, str]:
 def _task(source: _Source, own_id: str) -> ShortTask:
     node = source.nodes[own_id]
     links = source.links
-    parts = sorted(links.parts.get(own_id, ()), key=source.places.__getitem__)
     needed = links.needs.get(own_id, ())
+    needs = [(source.short_names[task], 0) for task in needed]
+    part_ids = links.parts.get(own_id, ())
+    in_file_order = sorted(part_ids, key=source.places.__getitem__)
+    parts = [_task(source, part) for part in in_file_order]
+    inputs = source.inputs.get(own_id, ())
     _, group = links.groups.get(own_id, ("", None))
-    further = {key: node[key] for key in node if key not in Node.model_fields}
+    further = without(node, Node.model_fields)
 
     values: dict[str, Any] = {
         "title": node["title"],
         "goal": node.get("goal_statement"),
         "why": node.get("rationale"),
         "priority": node["priority"],
-        "needs": tuple((source.short_names[task], 0) for task in needed),
+        "needs": tuple(needs),
         "combine": links.combine.get(own_id, "AND"),
         "alternative": group,
-        "inputs": tuple(source.inputs.get(own_id, ())),
-        "parts": tuple(_task(source, part) for part in parts),
+        "inputs": tuple(inputs),
+        "parts": tuple(parts),
         **_stated(further),
         **_code(node, further),
     }
@@ -254,7 +261,10 @@ def _task(source: _Source, own_id: str) -> ShortTask:
 
 
 def _with_defaults(
-    source: _Source, node: _Json, values: dict[str, Any], further: _Json
+    source: _Source,
+    node: _Json,
+    values: dict[str, Any],
+    further: _Json,
 ) -> ShortTask:
     """Leave out what the compiler would write out by itself."""
     own_id = node["task_id"]
@@ -292,8 +302,8 @@ def _stated(further: _Json) -> dict[str, Any]:
         values["accept"] = tuple(further.pop(CRITERIA))
     if further.get(DELIVERABLE) is not None:
         values["deliver"] = further.pop(DELIVERABLE)
-    limit = further.get(TIME_LIMIT)
-    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+    limit = as_whole_number(further.get(TIME_LIMIT))
+    if limit is not None and limit > 0:
         values["timeout"] = further.pop(TIME_LIMIT)
     return values
 
@@ -318,7 +328,9 @@ def _code(node: _Json, further: _Json) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, name in _PINS.items():
         values[name] = tuple(pins.get(key, ()))
-    values.update({key: pins[key] for key in _LIMITS if key in pins})
+    for key in _LIMITS:
+        if key in pins:
+            values[key] = pins[key]
     values["policy"] = change.get("role", POLICY)
 
     rest = without(change, ("pins", "role"))

@@ -143,7 +143,11 @@ def _answer_schema(call: AgentCall) -> str:
 
 def _mcp_config(call: AgentCall) -> str:
     program, *arguments = call.tool
-    server: JsonObject = {"type": "stdio", "command": program, "args": arguments}
+    server: JsonObject = {
+        "type": "stdio",
+        "command": program,
+        "args": arguments,
+    }
     return compact({"mcpServers": {SERVER: server}})
 
 

@@ -53,7 +53,10 @@ def find_agent(kind: str, binary: str | None, root: Path) -> InstalledAgent | No
     before the search path.
     """
     if binary is not None:
-        place = root / binary if "/" in binary else Path(shutil.which(binary) or binary)
+        if "/" in binary:
+            place = root / binary
+        else:
+            place = Path(shutil.which(binary) or binary)
         return _installed_at(kind, place)
 
     for modules in _module_folders(root):

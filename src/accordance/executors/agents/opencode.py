@@ -128,7 +128,11 @@ def _config(call: AgentCall) -> JsonObject:
         "permission": _permissions(call),
     }
     if call.tool:
-        server = {"type": "local", "command": list(call.tool), "enabled": True}
+        server = {
+            "type": "local",
+            "command": list(call.tool),
+            "enabled": True,
+        }
         config["mcp"] = {SERVER: server}
     return config
 

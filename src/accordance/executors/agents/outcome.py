@@ -128,7 +128,10 @@ class AgentOutcome:
             if self.report.error:
                 text += f": {self.report.error[:_ERROR_SHOWN]}"
             return replace(
-                produced, fault=fault, text=text, retry_after=self.calls.wait
+                produced,
+                fault=fault,
+                text=text,
+                retry_after=self.calls.wait,
             )
 
         if self.calls.refused:

@@ -96,7 +96,10 @@ class Asker:
     max_bytes: int
 
     async def ask(
-        self, messages: Sequence[ModelMessage], guard: MessageGuard, reply: ModelReply
+        self,
+        messages: Sequence[ModelMessage],
+        guard: MessageGuard,
+        reply: ModelReply,
     ) -> None:
         """Fill the reply as it arrives. Raises whatever the call raises."""
         reply.is_sent = True  # cutting the call off from now on may cost money

@@ -64,7 +64,11 @@ class LlmExecutor:
 
 
 def _without_key(error: CannotBegin) -> RunOutcome:
-    return RunOutcome(fault=error.fault, text=str(error), lacks=error.lacks)
+    return RunOutcome(
+        fault=error.fault,
+        text=str(error),
+        lacks=error.lacks,
+    )
 
 
 async def _bounded(

@@ -113,7 +113,9 @@ class ModelConversation:
             await self._ask(asker, messages, reply, turn)
             if reply.fault is not None:
                 return RunOutcome(
-                    fault=reply.fault, text=reply.why, retry_after=reply.wait
+                    fault=reply.fault,
+                    text=reply.why,
+                    retry_after=reply.wait,
                 )
 
             faults = await self._faults(reply, is_last=turn == self.spec.reasks)
@@ -141,7 +143,11 @@ class ModelConversation:
     # -- a single call
 
     async def _ask(
-        self, asker: Asker, messages: list[ModelMessage], reply: ModelReply, turn: int
+        self,
+        asker: Asker,
+        messages: list[ModelMessage],
+        reply: ModelReply,
+        turn: int,
     ) -> None:
         """Fill the reply: from an interrupted run that kept it, or from the model."""
         question = self._question_hash(asker, turn)
@@ -158,7 +164,10 @@ class ModelConversation:
         self._record_call(reply, is_kept=kept is not None)
 
     async def _call(
-        self, asker: Asker, messages: list[ModelMessage], reply: ModelReply
+        self,
+        asker: Asker,
+        messages: list[ModelMessage],
+        reply: ModelReply,
     ) -> None:
         max_tokens = self._max_tokens
         asker = replace(asker, settings={**asker.settings, "max_tokens": max_tokens})
@@ -216,7 +225,9 @@ class ModelConversation:
             return None
         opinion = await asyncio.to_thread(self.assignment.opinion, reply.text.encode())
         self.seen.append(Observation("submitted", opinion.to_json()))
-        return None if opinion.done or opinion.is_final else opinion.text
+        if opinion.done or opinion.is_final:
+            return None
+        return opinion.text
 
     def _checked(self, reply: ModelReply) -> Accepted[Any] | Rejected:
         """Check an answer. A doomed answer is rejected for its doom alone."""

@@ -79,7 +79,10 @@ def open_model(spec: LlmSpec, name: str, key: str) -> Model[Any]:
 
 
 def parameters(
-    spec: LlmSpec, contract: Contract[Any], *, native: bool
+    spec: LlmSpec,
+    contract: Contract[Any],
+    *,
+    native: bool,
 ) -> ModelRequestParameters:
     """Return how to ask: held to the schema by the provider, or for plain text."""
     from pydantic_ai.models import ModelRequestParameters
@@ -89,7 +92,11 @@ def parameters(
         return ModelRequestParameters()
     dialect = _DIALECTS.get(spec.provider, "openai")
     schema = export_schema(contract, dialect).schema
-    message = OutputObjectDefinition(json_schema=schema, name="message", strict=True)
+    message = OutputObjectDefinition(
+        json_schema=schema,
+        name="message",
+        strict=True,
+    )
     return ModelRequestParameters(output_mode="native", output_object=message)
 
 

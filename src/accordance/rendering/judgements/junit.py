@@ -49,7 +49,11 @@ def _suite(root: ET.Element, name: str) -> ET.Element:
 
 
 def _count(suite: ET.Element) -> None:
-    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    kinds = {
+        "failures": "failure",
+        "errors": "error",
+        "skipped": "skipped",
+    }
     suite.set("tests", str(len(suite)))
     for name, tag in kinds.items():
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
@@ -58,7 +62,10 @@ def _count(suite: ET.Element) -> None:
 def _add_gate(suite: ET.Element, gate: Gate, findings: Sequence[Finding]) -> None:
     """Add a gate as a test case. A test case fails once, with all its findings."""
     case = ET.SubElement(
-        suite, "testcase", classname="accordance.gates", name=gate.value
+        suite,
+        "testcase",
+        classname="accordance.gates",
+        name=gate.value,
     )
     of_gate = [finding for finding in findings if finding.gate is gate]
     if not of_gate:

@@ -95,7 +95,9 @@ def _failures(judged: JudgedAttempt) -> Iterator[Block]:
     blocks: list[Block] = []
     failing = judged.failing
     for test in failing[:MAX_TESTS]:
-        place = f" ({test.place})" if test.line is not None else ""
+        place = ""
+        if test.line is not None:
+            place = f" ({test.place})"
         blocks.append(Details(f"{test.test}{place}", test.lines))
     others = len(failing) - MAX_TESTS
     if others > 0:

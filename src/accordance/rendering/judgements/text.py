@@ -100,7 +100,9 @@ def _run_line(run: CommandRun) -> Line:
 def _failures(failing: Sequence[FailingTest]) -> Iterator[Line]:
     """Why tests failed, test by test."""
     for test in failing[:MAX_TESTS]:
-        place = f"  {shown(test.place)}" if test.line is not None else ""
+        place = ""
+        if test.line is not None:
+            place = f"  {shown(test.place)}"
         name = shown(f"{_INDENT}{test.test}")
         yield (Segment(name, "bad"), Segment(place, "dim"))
         for line in test.lines:

@@ -55,7 +55,7 @@ def tag(element: str, /, *content: Content, **attributes: str | bool | None) -> 
     """Return an element.
 
     In the names of attributes a `_` at the end is left out, others stand for hyphens. An
-    attribute that is False or None is left out; one that is True has no value.
+    attribute that is False or None is left out; an attribute that is True has no value.
     """
     start = element
     for attribute, value in attributes.items():

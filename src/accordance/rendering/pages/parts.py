@@ -9,7 +9,11 @@ from accordance.domain.patch_lines import FilePatch
 from accordance.rendering.marks import MARKS
 from accordance.rendering.pages.markup import Content, Markup, isolated, markup, tag
 
-_LINE_CLASSES = {"+": "added", "-": "removed", "@": "hunk"}
+_LINE_CLASSES = {
+    "+": "added",
+    "-": "removed",
+    "@": "hunk",
+}
 
 
 def link(href: str, text: Content) -> Markup:
@@ -28,13 +32,24 @@ def paragraph(*content: Content, class_: str | None = None) -> Markup:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[Content]], caption: str = ""
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Content]],
+    caption: str = "",
 ) -> Markup:
     """Return a table that scrolls by itself where it is too wide."""
-    head = tag("thead", tag("tr", [tag("th", each, scope="col") for each in heads]))
-    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
-    above = tag("caption", caption) if caption else None
-    return tag("div", tag("table", above, head, body), class_="scrolls", tabindex="0")
+    head = tag("tr", [tag("th", each, scope="col") for each in heads])
+    body = [_row(cells) for cells in rows]
+    whole = tag(
+        "table",
+        tag("caption", caption) if caption else None,
+        tag("thead", head),
+        tag("tbody", body),
+    )
+    return tag("div", whole, class_="scrolls", tabindex="0")
+
+
+def _row(cells: Sequence[Content]) -> Markup:
+    return tag("tr", [tag("td", cell) for cell in cells])
 
 
 def facts(pairs: Iterable[tuple[str, Content]]) -> Markup:
@@ -106,7 +121,13 @@ def form(action: str, csrf: str, *content: Content, files: bool = False) -> Mark
 
 def button(text: str, *, name: str | None = None, value: str | None = None) -> Markup:
     """Return a button that sends its form."""
-    return tag("button", text, type="submit", name=name, value=value)
+    return tag(
+        "button",
+        text,
+        type="submit",
+        name=name,
+        value=value,
+    )
 
 
 def field(label: str, control: Markup, help_: str = "") -> Markup:

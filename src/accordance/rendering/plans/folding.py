@@ -69,8 +69,12 @@ def outline_of(
     """
     tree = _tree_of(graph)
     open_levels = _readable_depth(tree) if depth is None else depth
-    deep = {task for task in tree.parts if tree.levels[task] >= open_levels}
-    return _fold(graph, tree, frozenset(fold) | (deep - frozenset(unfold)))
+    folded = set(fold)
+    for goal in tree.parts:
+        is_deep = tree.levels[goal] >= open_levels
+        if is_deep and goal not in unfold:
+            folded.add(goal)
+    return _fold(graph, tree, folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +97,13 @@ def _tree_of(graph: PlanGraph) -> _Tree:
     while waiting:
         task = waiting.pop()
         order.append(task)
-        own = tuple(
-            part for part in graph[task].parts if graph[part].parents[0] == task
-        )
+        own = []
+        for part in graph[task].parts:
+            if graph[part].parents[0] == task:
+                own.append(part)
+                levels[part] = levels[task] + 1
         if own:
-            parts[task] = own
-        for part in own:
-            levels[part] = levels[task] + 1
+            parts[task] = tuple(own)
         waiting += reversed(own)
     return _Tree(top, parts, tuple(order), levels)
 
@@ -122,7 +126,7 @@ def _readable_depth(tree: _Tree) -> int:
     return depth
 
 
-def _fold(graph: PlanGraph, tree: _Tree, folded: frozenset[str]) -> Outline:
+def _fold(graph: PlanGraph, tree: _Tree, folded: Collection[str]) -> Outline:
     parts: dict[str, tuple[str, ...]] = {}
     home: dict[str, str] = {}
     hidden: dict[str, list[str]] = {}
@@ -152,7 +156,9 @@ def _fold(graph: PlanGraph, tree: _Tree, folded: frozenset[str]) -> Outline:
 
 
 def _arrows(
-    graph: PlanGraph, shown_as: Mapping[str, str], home: Mapping[str, str]
+    graph: PlanGraph,
+    shown_as: Mapping[str, str],
+    home: Mapping[str, str],
 ) -> Iterator[Arrow]:
     """Yield the edges between boxes, each once.
 

@@ -49,18 +49,28 @@ class Way(NamedTuple):
 
 def way_between(source: str, target: str, home: Mapping[str, str]) -> Way:
     """Return the way between two boxes, neither of which stands in the other."""
-    if home.get(source, OUTSIDE) == home.get(target, OUTSIDE):
-        return Way(up=(source,), common=home.get(source, OUTSIDE), down=(target,))
+    own_frame = home.get(source, OUTSIDE)
+    if own_frame == home.get(target, OUTSIDE):
+        return Way(
+            up=(source,),
+            common=own_frame,
+            down=(target,),
+        )
     above = [source]
     while above[-1] != OUTSIDE:
-        above.append(home.get(above[-1], OUTSIDE))
+        outer = home.get(above[-1], OUTSIDE)
+        above.append(outer)
     places = {task: index for index, task in enumerate(above)}
 
     down = [target]
     while (frame := home.get(down[-1], OUTSIDE)) not in places:
         down.append(frame)
     up = above[: places[frame]]
-    return Way(up=tuple(up), common=frame, down=tuple(reversed(down)))
+    return Way(
+        up=tuple(up),
+        common=frame,
+        down=tuple(reversed(down)),
+    )
 
 
 @dataclass(slots=True)
@@ -124,7 +134,9 @@ class Frame:
 
     def channel_y(self, index: int, source: str) -> int:
         """Return where the arrows of a source run above a row."""
-        return self.y + self.channel_tops[index] + _lane(self.channels[index][source])
+        top = self.y + self.channel_tops[index]
+        lane = self.channels[index][source]
+        return top + _lane(lane)
 
 
 def _lane(number: int) -> int:
@@ -168,10 +180,12 @@ def channels_on(way: Way, frames: Mapping[str, Frame]) -> Iterator[tuple[Frame, 
 
     It leaves through the channel below its row, and comes in through the channel above.
     """
-    for part, outer in zip(way.up, (*way.up[1:], way.common), strict=True):
+    frames_left = (*way.up[1:], way.common)
+    for part, outer in zip(way.up, frames_left, strict=True):
         frame = frames[outer]
         yield frame, frame.row_of[part] + 1
-    for part, outer in zip(way.down, (way.common, *way.down[:-1]), strict=True):
+    frames_entered = (way.common, *way.down[:-1])
+    for part, outer in zip(way.down, frames_entered, strict=True):
         frame = frames[outer]
         yield frame, frame.row_of[part]
 

@@ -134,7 +134,9 @@ def _boxes(frames: Mapping[str, Frame], outline: Outline) -> dict[str, Box]:
 
 
 def _route(
-    way: Way, boxes: Mapping[str, Box], frames: Mapping[str, Frame]
+    way: Way,
+    boxes: Mapping[str, Box],
+    frames: Mapping[str, Frame],
 ) -> tuple[Point, ...]:
     """Return the corners of an arrow, along channels and gutters only."""
     start, end = boxes[way.source], boxes[way.down[-1]]
@@ -149,7 +151,8 @@ def _route(
 def _leave(way: Way, frames: Mapping[str, Frame], points: list[Point]) -> None:
     """Go down, frame by frame, into the frame in which both ends stand."""
     source = way.source
-    for part, outer in zip(way.up, (*way.up[1:], way.common), strict=True):
+    frames_left = (*way.up[1:], way.common)
+    for part, outer in zip(way.up, frames_left, strict=True):
         frame = frames[outer]
         y = frame.channel_y(frame.row_of[part] + 1, source)
         points.append(Point(points[-1].x, y))
@@ -160,7 +163,8 @@ def _leave(way: Way, frames: Mapping[str, Frame], points: list[Point]) -> None:
 def _enter(way: Way, frames: Mapping[str, Frame], points: list[Point]) -> None:
     """Go to the channel above the target, through each frame that it stands in."""
     source = way.source
-    for part, outer in zip(way.down, (way.common, *way.down[:-1]), strict=True):
+    frames_entered = (way.common, *way.down[:-1])
+    for part, outer in zip(way.down, frames_entered, strict=True):
         frame = frames[outer]
         if outer == way.common and is_straight(way, frame):
             continue  # both ends are at the same channel

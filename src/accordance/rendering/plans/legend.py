@@ -61,7 +61,10 @@ class Legend:
 
     @classmethod
     def of(
-        cls, states: Sequence[State], ties: Sequence[Tie], words: Sequence[str]
+        cls,
+        states: Sequence[State],
+        ties: Sequence[Tie],
+        words: Sequence[str],
     ) -> Legend:
         """Return the legend for what occurs."""
         entries: list[_Entry] = []
@@ -110,7 +113,13 @@ def _drawn(entry: _Entry, x: int, y: int) -> Iterator[str]:
     else:
         yield from _drawn_shape(entry.name, x, y)
     text_x = x + _SWATCH + 8
-    yield element("text", entry.text, class_="n", x=text_x, y=middle + 4)
+    yield element(
+        "text",
+        entry.text,
+        class_="n",
+        x=text_x,
+        y=middle + 4,
+    )
 
 
 def _drawn_shape(name: str, x: int, y: int) -> Iterator[str]:
@@ -118,8 +127,23 @@ def _drawn_shape(name: str, x: int, y: int) -> Iterator[str]:
     shape = "frame" if name == "goal" else name
     yield element("g", _swatch(x, y, radius), class_=f"PENDING {shape}")
     if name == "folded":
-        yield element("rect", class_="DONE bar", x=x + 4, y=y + 11, width=12, height=3)
+        yield element(
+            "rect",
+            class_="DONE bar",
+            x=x + 4,
+            y=y + 11,
+            width=12,
+            height=3,
+        )
 
 
 def _swatch(x: int, y: int, radius: int) -> str:
-    return element("rect", class_="b", x=x, y=y, width=_SWATCH, height=16, rx=radius)
+    return element(
+        "rect",
+        class_="b",
+        x=x,
+        y=y,
+        width=_SWATCH,
+        height=16,
+        rx=radius,
+    )

@@ -36,13 +36,15 @@ def _ranks(parts: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
     in_order = iter(parts)
     while len(placed) < len(parts):
         if not free:  # a circle
-            free.append(next(part for part in in_order if part not in placed))
+            not_placed = (part for part in in_order if part not in placed)
+            free.append(next(not_placed))
         part = free.pop()
         placed.add(part)
+        next_rank = rank[part] + 1
         for below in after.get(part, ()):
             if below in placed:
                 continue
-            rank[below] = max(rank[below], rank[part] + 1)
+            rank[below] = max(rank[below], next_rank)
             waits[below] -= 1
             if not waits[below]:
                 free.append(below)
@@ -60,10 +62,11 @@ def _untangled(rows: Sequence[list[str]], pairs: Sequence[Pair]) -> list[list[st
     for row in rows:
         wished: dict[str, float] = {}
         for index, part in enumerate(row):
-            above = [place[task] for task in before.get(part, ()) if task in place]
-            wished[part] = index / len(row)
+            above = [task for task in before.get(part, ()) if task in place]
             if above:
-                wished[part] = sum(above) / len(above)
+                wished[part] = sum(place[task] for task in above) / len(above)
+            else:
+                wished[part] = index / len(row)
         sorted_row = sorted(row, key=wished.__getitem__)
         for index, part in enumerate(sorted_row):
             place[part] = index / len(row)
@@ -90,7 +93,10 @@ def merged(ranks: Sequence[list[str]], frames: Container[str]) -> list[list[str]
 
 
 def wrapped(
-    row: Sequence[str], width_of: Callable[[str], int], gap: int, most: int
+    row: Sequence[str],
+    width_of: Callable[[str], int],
+    gap: int,
+    most: int,
 ) -> Iterator[list[str]]:
     """Yield a row in pieces that are no wider than `most`, if that can be."""
     piece: list[str] = []

@@ -52,7 +52,11 @@ _LIGHT: Final = _Theme(
         }
     ),
     ties=MappingProxyType(
-        {Tie.BEFORE: "#5b6b7d", Tie.CHECKS: "#8a5ad6", Tie.PART: "#a3adb8"}
+        {
+            Tie.BEFORE: "#5b6b7d",
+            Tie.CHECKS: "#8a5ad6",
+            Tie.PART: "#a3adb8",
+        }
     ),
 )
 _DARK: Final = _Theme(
@@ -76,7 +80,11 @@ _DARK: Final = _Theme(
         }
     ),
     ties=MappingProxyType(
-        {Tie.BEFORE: "#9aa9ba", Tie.CHECKS: "#b18cf5", Tie.PART: "#5d6874"}
+        {
+            Tie.BEFORE: "#9aa9ba",
+            Tie.CHECKS: "#b18cf5",
+            Tie.PART: "#5d6874",
+        }
     ),
 )
 

@@ -50,7 +50,10 @@ def show_failures(
 
 @router.get("/schemas/{name}", response_model=SchemaView)
 def show_schema(
-    request: Request, _: Checker, name: str, dialect: str = "json-schema"
+    request: Request,
+    _: Checker,
+    name: str,
+    dialect: str = "json-schema",
 ) -> Response:
     """Return the schema of a contract, for people or for a provider."""
     return shown(request, contracts.schema_of(name, dialect))

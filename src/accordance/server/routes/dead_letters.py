@@ -68,7 +68,10 @@ def requeue_all(request: Request, caller: Decider, body: Requeue) -> Response:
 def requeue(request: Request, caller: Decider, task: str, body: Reason) -> Response:
     """Take a task out of the dead letters."""
     moved = dead_letters.requeue(
-        caller.project, task, by=caller.name, reason=body.reason
+        caller.project,
+        task,
+        by=caller.name,
+        reason=body.reason,
     )
     return shown(request, moved)
 

@@ -25,7 +25,10 @@ Number = Annotated[int, Query(ge=0, le=2**63 - 1)]
 
 @router.get("/events", response_model=EventPageView)
 def list_events(
-    request: Request, caller: Reader, query: ListedBy, after: Number = 0
+    request: Request,
+    caller: Reader,
+    query: ListedBy,
+    after: Number = 0,
 ) -> Response:
     """List what happened, in the order in which it was committed, across plans."""
     return paged(request, events.list_events(caller.project, query, after=after))

@@ -44,7 +44,10 @@ _RENDERED: dict[str, Any] = {
 
 @router.get("/tasks/{task}/evidence", response_model=EvidenceView)
 def list_evidence(
-    request: Request, caller: Anyone, task: SeenTask, attempt: Attempt = None
+    request: Request,
+    caller: Anyone,
+    task: SeenTask,
+    attempt: Attempt = None,
 ) -> Response:
     """List what an attempt has left: the files of its bundle, or its product."""
     return shown(request, downloads.list_evidence(caller.project, task, attempt))
@@ -54,7 +57,9 @@ def list_evidence(
     "/tasks/{task}/evidence.zip", responses={200: _ZIP}, response_class=Response
 )
 def download_evidence(
-    caller: Anyone, task: SeenTask, attempt: Attempt = None
+    caller: Anyone,
+    task: SeenTask,
+    attempt: Attempt = None,
 ) -> Response:
     """Download everything that an attempt has left."""
     return downloaded(downloads.evidence_archive(caller.project, task, attempt))
@@ -90,7 +95,10 @@ def render_judgement(
 
 @router.get("/tasks/{task}/evidence/verification", response_model=BundleView)
 def verify_evidence(
-    request: Request, caller: Anyone, task: SeenTask, attempt: Attempt = None
+    request: Request,
+    caller: Anyone,
+    task: SeenTask,
+    attempt: Attempt = None,
 ) -> Response:
     """Recompute every hash, the facts and the verdict of a bundle."""
     folder = downloads.evidence_folder(caller.project, task, attempt)

@@ -20,7 +20,11 @@ from accordance.service import metrics
 from accordance.service.views.keys import CallerView, caller_view
 from accordance.service.views.server import LifeView, MetaView, ReadyView
 
-router = APIRouter(tags=["server"], route_class=RepeatableRoute, responses=documented())
+router = APIRouter(
+    tags=["server"],
+    route_class=RepeatableRoute,
+    responses=documented(),
+)
 _KEYED = documented(401, 403)
 
 

@@ -46,7 +46,10 @@ def list_questions(
     Tasks that wait for the same cause are one question, unless `each` is wanted.
     """
     page = inbox.list_questions(
-        caller.project, query, with_answered=answered, by_cause=not each
+        caller.project,
+        query,
+        with_answered=answered,
+        by_cause=not each,
     )
     return paged(request, page)
 
@@ -74,7 +77,10 @@ def _still(request: Request, caller: Caller, name: str) -> AskedView:
 
 @router.post("/inbox/{question}/answer", response_model=AnsweredView, responses=ACT)
 def answer(
-    request: Request, caller: Decider, question: str, body: AnswerBody
+    request: Request,
+    caller: Decider,
+    question: str,
+    body: AnswerBody,
 ) -> Response:
     """Answer a question with a word of its choices, or with a text."""
     asked = _still(request, caller, question)
@@ -119,6 +125,10 @@ def upload(
         inbox.upload_from(file.filename or "upload", file.file.read(), document)
         for file, document in zip(files, named, strict=True)
     )
-    reply = PersonAnswer(by=caller.name, files=uploads, choose=choose)
+    reply = PersonAnswer(
+        by=caller.name,
+        files=uploads,
+        choose=choose,
+    )
     view = inbox.answer_question(caller.project, asked.question_id, reply)
     return shown(request, view)

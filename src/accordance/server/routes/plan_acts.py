@@ -45,7 +45,10 @@ Raw = Annotated[bytes, Depends(raw_body)]
 
 
 def _file(
-    request: Request, caller: Caller, raw: bytes, stated: Format | None
+    request: Request,
+    caller: Caller,
+    raw: bytes,
+    stated: Format | None,
 ) -> PlanFile:
     """Read the plan in a body: in the stated format, else by the type of the body."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -138,7 +141,10 @@ def approve(request: Request, caller: Planner, plan: str, body: Note) -> Respons
 def return_(request: Request, caller: Planner, plan: str, body: Reasons) -> Response:
     """Return a plan, so that a better plan is imported."""
     view = plan_life.return_plan(
-        caller.project, plan, by=caller.name, reasons=body.reasons
+        caller.project,
+        plan,
+        by=caller.name,
+        reasons=body.reasons,
     )
     return shown(request, view)
 

@@ -1,4 +1,4 @@
-"""Plans as pictures: drawn here, or laid out for whoever draws them."""
+"""Plans as pictures: drawn here, or laid out for clients that draw them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,12 @@ def plan_picture(
     drawing = drawings.draw_plan(caller.project, plan)
     labels = {node.task_id: node.title for node in drawing.plan.nodes}
     picture = draw_svg(
-        drawing.graph, labels, drawing.states, fold=(), depth=depth, theme=theme
+        drawing.graph,
+        labels,
+        drawing.states,
+        fold=(),
+        depth=depth,
+        theme=theme,
     )
     headers = {"Content-Security-Policy": _POLICY}
     return Response(picture, headers=headers, media_type="image/svg+xml")

@@ -88,7 +88,7 @@ def plan_lint(request: Request, caller: Reader, plan: str) -> Response:
 
 @router.get("/plans/{plan}/verdicts", response_model=VerdictListView)
 def plan_verdicts(request: Request, caller: Reader, plan: str) -> Response:
-    """List every verdict in a plan, the last one last."""
+    """List every verdict in a plan, the newest last."""
     return shown(request, plans.plan_verdicts(caller.project, plan))
 
 

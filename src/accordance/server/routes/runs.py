@@ -32,7 +32,7 @@ def list_runs(request: Request, caller: Reader) -> Response:
     responses=ACT,
 )
 def start_run(request: Request, caller: Starter, body: RunWanted) -> Response:
-    """Carry a plan out; without one, the newest. Follow it with /v1/events/stream."""
+    """Carry a plan out; without a name, the newest. Follow it with /v1/events/stream."""
     state = state_of(request)
     if state.stopping.is_set():
         raise ServerStopping("the server is about to end")

@@ -78,7 +78,12 @@ def callback(request: Request) -> Response:
     name = provider.finish(redirect, answer, attempt)
     role = provider.role_of(name)
     hours = state.settings.login.hours
-    wanted = KeyRequest(name=name, role=role, days=hours / 24, kind="session")
+    wanted = KeyRequest(
+        name=name,
+        role=role,
+        days=hours / 24,
+        kind="session",
+    )
     session = keys.make_key(state.tenants.first.project, wanted, by=name).key
     response = RedirectResponse(attempt.then, HTTPStatus.FOUND)
     response.delete_cookie(LOGIN_COOKIE, path="/auth")
@@ -87,7 +92,11 @@ def callback(request: Request) -> Response:
 
 
 def set_session(
-    response: Response, session: str, seconds: int, *, is_secure: bool
+    response: Response,
+    session: str,
+    seconds: int,
+    *,
+    is_secure: bool,
 ) -> None:
     """Give a browser its session, and the token that its acts carry."""
     response.set_cookie(

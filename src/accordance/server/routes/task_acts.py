@@ -207,6 +207,9 @@ def preview_retries(request: Request, caller: Reader, query: ListedBy) -> Respon
 def retry_all(request: Request, caller: Decider, body: BulkAct) -> Response:
     """Give every task of a preview another chance; those that changed are left out."""
     result = bulk.retry_all(
-        caller.project, body.preview, by=caller.name, reason=body.reason
+        caller.project,
+        body.preview,
+        by=caller.name,
+        reason=body.reason,
     )
     return shown(request, result)

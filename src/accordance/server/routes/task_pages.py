@@ -43,7 +43,10 @@ def matrix(request: Request, caller: Anyone, task: SeenTask) -> Response:
 
 @router.get("/tasks/{task}/messages", response_model=MessageListView)
 def messages(
-    request: Request, caller: Reader, task: str, attempt: Attempt = None
+    request: Request,
+    caller: Reader,
+    task: str,
+    attempt: Attempt = None,
 ) -> Response:
     """Show the messages about a task: raw, normalised, with repairs and violations."""
     view = task_messages.task_messages(caller.project, task, attempt)
@@ -54,7 +57,9 @@ def messages(
     "/tasks/{task}/messages/raw", responses={200: _BYTES}, response_class=Response
 )
 def raw_message(
-    caller: Reader, task: str, message: Annotated[str, Query(max_length=500)]
+    caller: Reader,
+    task: str,
+    message: Annotated[str, Query(max_length=500)],
 ) -> Response:
     """Download a message about a task, byte for byte."""
     return downloaded(task_messages.raw_message(caller.project, task, message))
@@ -83,7 +88,11 @@ def compared_tests(
 ) -> Response:
     """Show the tests of an attempt by name, before the change and after it."""
     view = attempt_tests.attempt_tests(
-        caller.project, task, attempt, offset=offset, limit=limit
+        caller.project,
+        task,
+        attempt,
+        offset=offset,
+        limit=limit,
     )
     return shown(request, view)
 

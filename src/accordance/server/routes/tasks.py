@@ -11,7 +11,7 @@ from accordance.server.authentication import Anyone, Reader
 from accordance.server.routing import router as new_router
 from accordance.server.showing import ListedBy, paged, shown
 from accordance.server.tenants import Caller
-from accordance.service import attempt_files, prompts, task_records
+from accordance.service import attempt_files, attempt_logs, prompts, task_records
 from accordance.service.task_access import seen_task_id, worked_task_id
 from accordance.service.views.runs import PromptView
 from accordance.service.views.stories import AttemptLogView, AttemptPatchView
@@ -76,13 +76,16 @@ def task_log(
     test: Annotated[str | None, Query(max_length=500)] = None,
 ) -> Response:
     """Show the end of what the executor, or a test, printed."""
-    log = attempt_files.attempt_log(caller.project, task, attempt, test=test)
+    log = attempt_logs.attempt_log(caller.project, task, attempt, test=test)
     return shown(request, log)
 
 
 @router.get("/tasks/{task}/prompt", response_model=PromptView)
 def task_prompt(
-    request: Request, caller: Reader, task: str, attempt: Attempt = None
+    request: Request,
+    caller: Reader,
+    task: str,
+    attempt: Attempt = None,
 ) -> Response:
-    """Show what the executor of a task was told, word for word."""
+    """Show the prompt that the executor of a task was given, word for word."""
     return shown(request, prompts.task_prompt(caller.project, task, attempt=attempt))

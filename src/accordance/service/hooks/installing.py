@@ -118,7 +118,10 @@ def take_out(kind: HookKind, repo: Path, *, dry_run: bool = False) -> HookView:
         if record is not None:
             _forget(kind, state, record, root)
     return HookView(
-        kind=kind, repository=str(root), carried_out=not dry_run, files=files
+        kind=kind,
+        repository=str(root),
+        carried_out=not dry_run,
+        files=files,
     )
 
 
@@ -160,14 +163,14 @@ def _record_with(
     task: TaskRequest,
     changes: tuple[FileChange, ...],
 ) -> HookRecord:
-    """Return the record of all hooks, with this one."""
+    """Return the record of all hooks, with this hook."""
     kinds = () if record is None else record.kinds
     made = () if record is None else record.made
-    new = tuple(
-        change.place.relative_to(root).as_posix()
-        for change in changes
-        if change.before is None and change.place.is_relative_to(root)
-    )
+    new = []
+    for change in changes:
+        if change.before is None and change.place.is_relative_to(root):
+            place = change.place.relative_to(root)
+            new.append(place.as_posix())
     earlier_rounds = ROUNDS if record is None else record.rounds
     return HookRecord(
         repository=str(root),

@@ -74,9 +74,17 @@ class FileChange:
         name = os.path.relpath(self.place, root)
         if self.moved_to is not None:
             to = os.path.relpath(self.moved_to, root)
-            return HookFileView(path=name, change="moved", difference=f"to {to}\n")
+            return HookFileView(
+                path=name,
+                change="moved",
+                difference=f"to {to}\n",
+            )
         if self.before == self.after:
-            return HookFileView(path=name, change="as it was", difference="")
+            return HookFileView(
+                path=name,
+                change="as it was",
+                difference="",
+            )
         lines = difflib.unified_diff(
             _lines(self.before),
             _lines(self.after),
@@ -84,7 +92,11 @@ class FileChange:
             name if self.after is not None else os.devnull,
         )
         change = "removed" if self.after is None else "written"
-        return HookFileView(path=name, change=change, difference="".join(lines))
+        return HookFileView(
+            path=name,
+            change=change,
+            difference="".join(lines),
+        )
 
 
 def changes_to_put_in(kind: HookKind, root: Path) -> tuple[FileChange, ...]:
@@ -112,7 +124,9 @@ def changes_to_put_in(kind: HookKind, root: Path) -> tuple[FileChange, ...]:
 
 
 def changes_to_take_out(
-    kind: HookKind, root: Path, made: tuple[str, ...]
+    kind: HookKind,
+    root: Path,
+    made: tuple[str, ...],
 ) -> tuple[FileChange, ...]:
     """Return what becomes of the files of a hook. `made` were not there before it.
 
@@ -125,15 +139,17 @@ def changes_to_take_out(
             if before is None:
                 return ()
             with _named(place):
-                after: str | None = without_stop_hook(before, kind)
-            if path in made and after is not None and after.split() == ["{}"]:
-                after = None
+                after = without_stop_hook(before, kind)
+            is_left_empty = after.split() == ["{}"]
+            if is_left_empty and path in made:
+                return (_text_change(place, before, None),)
             return (_text_change(place, before, after),)
         case HookKind.OPENCODE:
-            files = (_PLUGIN, *(path for path in (_PLUGIN_IGNORES,) if path in made))
-            return tuple(
-                _removal(root / path) for path in files if (root / path).exists()
-            )
+            files = [_PLUGIN]
+            if _PLUGIN_IGNORES in made:
+                files.append(_PLUGIN_IGNORES)
+            places = [root / path for path in files]
+            return tuple(_removal(place) for place in places if place.exists())
         case HookKind.GIT:
             return _script_taken_out(root)
         case HookKind.PRE_COMMIT:
@@ -141,19 +157,18 @@ def changes_to_take_out(
             if before is None:
                 return ()
             after = without_pre_commit_hook(before)
-            if _PRE_COMMIT in made and after.split() == ["repos:"]:
-                after = None
+            is_left_empty = after.split() == ["repos:"]
+            if is_left_empty and _PRE_COMMIT in made:
+                return (_text_change(place, before, None),)
             return (_text_change(place, before, after),)
 
 
 def _plugin_put_in(root: Path) -> tuple[FileChange, ...]:
-    words = shlex.split(_program())
-    text = shipped("hooks/opencode.js")
-    quoted = f'"{words[0]}"'.replace("\\", "\\\\")
+    program = shlex.split(_program())[0]
+    quoted = f'"{program}"'.replace("\\", "\\\\")
+    text = shipped("hooks/opencode.js").replace(_PROGRAM_MARK, quoted)
     plugin_place, plugin_before = _text_at(root, _PLUGIN)
-    changes = [
-        _text_change(plugin_place, plugin_before, text.replace(_PROGRAM_MARK, quoted))
-    ]
+    changes = [_text_change(plugin_place, plugin_before, text)]
     ignores_place, ignores = _text_at(root, _PLUGIN_IGNORES)
     if ignores is None:  # opencode would write it itself, as if the agent had
         changes.append(_text_change(ignores_place, None, _IGNORED))
@@ -162,7 +177,8 @@ def _plugin_put_in(root: Path) -> tuple[FileChange, ...]:
 
 def _script_put_in(root: Path, program: str) -> tuple[FileChange, ...]:
     folder = git_hooks_folder(root)
-    hook, own = folder / HOOK, folder / OWN
+    hook = folder / HOOK
+    own = folder / OWN
     before = _bytes_at(hook)
     script = git_script(program).encode()
     if before is None or is_our_script(before):
@@ -180,14 +196,16 @@ def _script_put_in(root: Path, program: str) -> tuple[FileChange, ...]:
 
 def _script_taken_out(root: Path) -> tuple[FileChange, ...]:
     folder = git_hooks_folder(root)
-    hook, own = folder / HOOK, folder / OWN
+    hook = folder / HOOK
+    own = folder / OWN
     before = _bytes_at(hook)
     if before is None or not is_our_script(before):
         return ()
     removal = FileChange(hook, before, None)
     if not os.path.lexists(own):
         return (removal,)
-    return (removal, FileChange(own, _bytes_at(own), None, moved_to=hook))
+    moved_back = FileChange(own, _bytes_at(own), None, moved_to=hook)
+    return (removal, moved_back)
 
 
 def _program() -> str:

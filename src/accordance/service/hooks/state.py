@@ -46,7 +46,11 @@ class HookDamaged(AccordanceError):
 class HookRecord(BaseModel):
     """What was put in, and how it is to behave."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        defer_build=True,
+    )
 
     schema_version: Literal["accordance.hook.v1"] = "accordance.hook.v1"
     repository: str
@@ -98,7 +102,11 @@ class HookState:
         """Keep what hooks judge by; what is known of sessions is over."""
         shutil.rmtree(self.folder / "rounds", ignore_errors=True)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.mkdir(
+                mode=0o700,
+                parents=True,
+                exist_ok=True,
+            )
         except OSError as error:
             raise CannotWrite(self.folder, error) from None
         write_file(self.task, task)
@@ -143,7 +151,11 @@ class HookState:
         """
         evidence = self.folder / "evidence"
         try:
-            evidence.mkdir(mode=0o700, parents=True, exist_ok=True)
+            evidence.mkdir(
+                mode=0o700,
+                parents=True,
+                exist_ok=True,
+            )
             numbers = sorted(
                 int(place.name) for place in evidence.iterdir() if place.name.isdigit()
             )

@@ -12,8 +12,8 @@ from accordance.domain.causes import cause_of_verdict
 from accordance.domain.findings import listed
 from accordance.domain.hooks.stopping import (
     Judged,
-    Standing,
     StopAnswer,
+    WorkStanding,
     standing_of,
     stop_answer,
 )
@@ -70,7 +70,7 @@ def answer_agent(repo: Path, event: StopEvent) -> StopAnswer:
     except HookNotSet as error:
         return StopAnswer(note=f"accordance: nothing was judged. {error}")
     except AccordanceError as error:
-        if event.was_sent_back:  # it was told already
+        if event.was_sent_back:  # it heard of it already
             return StopAnswer(note=f"accordance: NOT JUDGED. {error}")
         return stop_answer(_not_judged(error), refused=0)
 
@@ -92,7 +92,7 @@ def answer_commit(repo: Path) -> Judged:
     left_out = left_out_of_commit(root, base)
     if left_out:
         return Judged(
-            Standing.NOT_DONE,
+            WorkStanding.NOT_DONE,
             "the whole tree is judged, and the commit would leave out "
             f"{listed(left_out)}",
             "Stage it, or put it away: git stash --keep-index --include-untracked",
@@ -133,16 +133,19 @@ def _judged(root: Path, state: HookState) -> Judged:
 
 def _from(judgement: Judgement) -> Judged:
     verdict = judgement.verdict
-    code = f" {verdict.reason_code}" if verdict.reason_code else ""
-    reason = f": {verdict.reason}" if not judgement and verdict.reason else ""
+    headline = str(verdict.outcome)
+    if verdict.reason_code:
+        headline += f" {verdict.reason_code}"
+    if verdict.reason and not judgement:
+        headline += f": {verdict.reason}"
     standing = standing_of(cause_of_verdict(verdict))
     return Judged(
-        standing=Standing.DONE if judgement else standing,
-        headline=f"{verdict.outcome}{code}{reason}",
+        standing=WorkStanding.DONE if judgement else standing,
+        headline=headline,
         reasons="" if judgement else feedback_for(verdict, judgement.failing_tests),
         task_id=judgement.task_id,
     )
 
 
 def _not_judged(error: AccordanceError) -> Judged:
-    return Judged(Standing.NOT_JUDGED, str(error))
+    return Judged(WorkStanding.NOT_JUDGED, str(error))

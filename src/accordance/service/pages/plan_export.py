@@ -23,7 +23,7 @@ from accordance.service.project import Project, plan_id_of
 from accordance.service.views.events import EventView
 
 MOST_TASKS: Final = 500
-"""Tasks that are told in full; the others are in the list of all."""
+"""Tasks that are described in full; the others are in the list of all."""
 MOST_LISTED: Final = 20_000
 MOST_EVENTS: Final = 2_000
 
@@ -50,14 +50,18 @@ def _title(project: Project, plan_id: str) -> str:
 
 def _summary(project: Project, plan_id: str) -> Iterator[Markup]:
     summary = summary_of(project, plan_id)
-    counts = ", ".join(
-        f"{count} {state.replace('_', ' ').lower()}" for state, count in summary.states
-    )
-    took = None if summary.seconds is None else duration_text(summary.seconds)
+    counts = []
+    for state, count in summary.states:
+        words = state.replace("_", " ").lower()
+        counts.append(f"{count} {words}")
+    done = f"{summary.done} of {summary.tasks} done"
+    took = None
+    if summary.seconds is not None:
+        took = duration_text(summary.seconds)
     yield parts.facts(
         [
             ("State", parts.state(summary.state)),
-            ("Tasks", f"{summary.done} of {summary.tasks} done ({counts})"),
+            ("Tasks", f"{done} ({', '.join(counts)})"),
             ("Took", took),
             ("Tokens", f"{summary.tokens:,}" if summary.tokens else None),
             ("Cost", f"{summary.cost:.4f}" if summary.cost else None),
@@ -86,12 +90,13 @@ def _picture(project: Project, plan_id: str) -> Iterator[Markup]:
 def _tasks(project: Project, plan_id: str) -> Iterator[Markup]:
     with project.ledger.read() as tx:
         tasks = list(islice(tx.tasks(plan_id), MOST_LISTED))
-    told = [
+    attempted = [
         task
         for task in tasks
         if task.is_work and task.progress.standing.counters.attempts
-    ][:MOST_TASKS]
-    places = {task.task_id: f"task-{place}" for place, task in enumerate(told)}
+    ]
+    described = attempted[:MOST_TASKS]
+    places = {task.task_id: f"task-{place}" for place, task in enumerate(described)}
     yield parts.heading("Tasks")
     rows: list[list[Content]] = []
     for task in tasks:
@@ -105,7 +110,7 @@ def _tasks(project: Project, plan_id: str) -> Iterator[Markup]:
             ]
         )
     yield parts.table(("Task", "State", "Attempts"), rows)
-    for task in told:
+    for task in described:
         content = task_body(project, task.task_id)
         name = tag("h2", isolated(task.title), id=places[task.task_id])
         yield tag("section", name, content)

@@ -22,7 +22,12 @@ from accordance.service.views.tasks import TaskDetailView
 MOST_LINES: Final = 2_000
 """Lines of a change on a page."""
 _MOST_SHOWN: Final = 20
-_MARKS: Final = {"passed": "✓", "failed": "✗", "not_run": "·", "unknown": "?"}
+_MARKS: Final = {
+    "passed": "✓",
+    "failed": "✗",
+    "not_run": "·",
+    "unknown": "?",
+}
 
 
 def task_body(project: Project, task_id: str) -> list[Markup]:
@@ -88,11 +93,12 @@ def _checks(project: Project, task_id: str) -> Iterator[Markup]:
     for row in matrix.checks:
         cells: list[Content] = [row.question]
         for cell in row.attempts[-_MOST_SHOWN:]:
-            words = f"{_MARKS[cell.result]} {cell.result.replace('_', ' ')}"
-            told = (
-                [parts.bullets(map(isolated, cell.messages))] if cell.messages else []
-            )
-            cells.append([words, *told])
+            mark = _MARKS[cell.result]
+            result = cell.result.replace("_", " ")
+            content: list[Content] = [f"{mark} {result}"]
+            if cell.messages:
+                content.append(parts.bullets(map(isolated, cell.messages)))
+            cells.append(content)
         rows.append(cells)
     yield parts.table(heads, rows)
 
@@ -136,7 +142,7 @@ def _asked_for(review: FullReviewView) -> Iterator[Markup]:
 
 
 def _change(project: Project, task: TaskDetailView) -> Iterator[Markup]:
-    """Yield the change of the last attempt, if it made one that can be shown."""
+    """Yield the change of the last attempt, if it made a change that can be shown."""
     if not any(story.evidence for story in task.attempts):
         return
     try:

@@ -60,14 +60,14 @@ class AgentPrompt:
 def list_agents(
     registry: AgentRegistry, name: str | None = None
 ) -> tuple[ResearchAgent, ...]:
-    """Return all agents, or the one of that name. Raises UnknownAgent."""
+    """Return all agents, or the agent of that name. Raises UnknownAgent."""
     if name is None:
         return tuple(registry)
     return (registry.get(name),)
 
 
 def lint_agents(text: str | None = None) -> LintReport:
-    """Look for faults in an agents file, or in the one that comes with accordance.
+    """Look for faults in an agents file, or in the file that comes with accordance.
 
     Raises InvalidAgents if it cannot be read at all.
     """
@@ -76,7 +76,9 @@ def lint_agents(text: str | None = None) -> LintReport:
 
 
 def propose_agents(
-    request: AgentRequest, registry: AgentRegistry, language: Language | None = None
+    request: AgentRequest,
+    registry: AgentRegistry,
+    language: Language | None = None,
 ) -> Proposals:
     """Propose agents for a request. Raises UnknownAgent for unknown prior agents."""
     spoken = report_language(language, request, request.user_query)

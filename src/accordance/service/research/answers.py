@@ -123,7 +123,10 @@ def check_answers(
 
 
 def acknowledge_selection(
-    answer: AgentAnswer, by: str, reason: str, at: str | None = None
+    answer: AgentAnswer,
+    by: str,
+    reason: str,
+    at: str | None = None,
 ) -> Accepted[Acknowledgement] | Rejected:
     """Write down that a person wants the selection of an answer, now or at a time.
 

@@ -58,9 +58,11 @@ AnswerSource: TypeAlias = Callable[[GoldenCase], GivenAnswer]
 
 
 def load_golden(
-    text: str | None, case_ids: Iterable[str], registry: AgentRegistry
+    text: str | None,
+    case_ids: Iterable[str],
+    registry: AgentRegistry,
 ) -> GoldenSet:
-    """Return a golden set, or the one that comes with accordance, or some of its cases.
+    """Return a golden set, or the set that comes with accordance, or some of its cases.
 
     Raises InvalidGolden.
     """
@@ -69,7 +71,9 @@ def load_golden(
 
 
 def judge_golden(
-    golden: GoldenSet, source: AnswerSource, registry: AgentRegistry
+    golden: GoldenSet,
+    source: AnswerSource,
+    registry: AgentRegistry,
 ) -> GoldenReport:
     """Hold the answers from a source against a golden set."""
     return run_golden(golden, source, registry)

@@ -99,7 +99,9 @@ def join_handoffs(
 
 
 def _plan(
-    workflow: Workflow, registry: AgentRegistry, created_at: str | None
+    workflow: Workflow,
+    registry: AgentRegistry,
+    created_at: str | None,
 ) -> JsonObject:
     """Return the plan of a workflow, held to the contract that others' plans meet."""
     moment = created_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -55,11 +55,13 @@ def check_acknowledgement(raw: bytes) -> Accepted[Acknowledgement] | Rejected:
 
 
 def report_language(
-    wanted: Language | None, request: AgentRequest | None, words: str
+    wanted: Language | None,
+    request: AgentRequest | None,
+    words: str,
 ) -> Language:
     """Return the language of a report.
 
-    That is the wanted one, or else the request's, or else that of the words that are
+    That is the wanted language, or else the request's, or else that of the words that are
     reported on.
     """
     if wanted is not None:

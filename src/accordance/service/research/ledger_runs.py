@@ -91,7 +91,9 @@ def keep_answers(project: Project, answers: Sequence[StoredAnswer]) -> None:
 
 
 def judge_kept_answers(
-    project: Project, golden: GoldenSet, registry: AgentRegistry
+    project: Project,
+    golden: GoldenSet,
+    registry: AgentRegistry,
 ) -> GoldenReport:
     """Hold the answers in a ledger against a golden set."""
     source = answers_in_store(kept_answers(project))
@@ -150,14 +152,19 @@ def _collecting(runs: Iterable[StoredRun], selected: set[str]) -> Iterator[Store
 
 
 def list_runs(
-    project: Project, agent_id: str | None = None, limit: int = 100
+    project: Project,
+    agent_id: str | None = None,
+    limit: int = 100,
 ) -> ResearchRunListView:
     """Return the answers of an agent, or of all, by agent and request."""
     runs = kept_answers(project).runs(agent_id)
     shown = list(islice(runs, limit + 1))
     items = tuple(
         ResearchRunView(
-            **run.group._asdict(), at=run.at, selected=run.selected, offered=run.offered
+            **run.group._asdict(),
+            at=run.at,
+            selected=run.selected,
+            offered=run.offered,
         )
         for run in shown[:limit]
     )

@@ -34,13 +34,19 @@ _PLACES: Final = 4
 
 
 def t_score_plots(
-    project: Project, agent_id: str | None = None, limit: int = 100
+    project: Project,
+    agent_id: str | None = None,
+    limit: int = 100,
 ) -> TScorePlotListView:
     """Return the T-scores of kept answers, of an agent or of all."""
     answers = list(islice(kept_answers(project).answers(agent_id), limit + 1))
     with blaming_the_ledger("a kept answer"):
         items = tuple(map(_plot, answers[:limit]))
-    return TScorePlotListView(bands=BANDS, items=items, is_cut=len(answers) > limit)
+    return TScorePlotListView(
+        bands=BANDS,
+        items=items,
+        is_cut=len(answers) > limit,
+    )
 
 
 def _plot(answer: StoredAnswer) -> TScorePlotView:
@@ -120,7 +126,11 @@ def handoff_chain(project: Project, name: str | None) -> HandoffChainView:
         for before in drawing.graph[task].prerequisites
         if before in briefs
     )
-    return HandoffChainView(plan_id=plan_id, nodes=nodes, edges=edges)
+    return HandoffChainView(
+        plan_id=plan_id,
+        nodes=nodes,
+        edges=edges,
+    )
 
 
 def _briefs(project: Project, plan_id: str) -> Mapping[str, Brief]:

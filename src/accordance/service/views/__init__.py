@@ -1,1 +1,1 @@
-"""What is shown, as typed values: one shape for each thing, whoever asks."""
+"""What is shown, as typed values: one shape for each thing, for every face."""

@@ -11,7 +11,7 @@ from accordance.work.amendment_checks import PreparedAmendment
 
 
 class FieldChangeView(View):
-    """A value that is another one now; null where there is none."""
+    """A value that has changed; null where there is none."""
 
     name: str
     before: Any
@@ -79,7 +79,10 @@ class AmendmentView(View):
 
 
 def amendment_view(
-    prepared: PreparedAmendment, titles: dict[str, str], *, is_done: bool
+    prepared: PreparedAmendment,
+    titles: dict[str, str],
+    *,
+    is_done: bool,
 ) -> AmendmentView:
     """Show an amendment; `titles` are those of the plan before it."""
     changes = prepared.amendment.difference
@@ -123,7 +126,11 @@ def amendment_view(
 
 def _field_views(changes: tuple[FieldChange, ...]) -> tuple[FieldChangeView, ...]:
     return tuple(
-        FieldChangeView(name=change.name, before=change.before, after=change.after)
+        FieldChangeView(
+            name=change.name,
+            before=change.before,
+            after=change.after,
+        )
         for change in changes
     )
 
@@ -140,6 +147,10 @@ def _move_views(prepared: PreparedAmendment) -> tuple[TaskMoveView, ...]:
     for task in moved:
         after = prepared.after.at[task].state
         if task in before and before[task].state is not after:
-            view = TaskMoveView(task_id=task, before=before[task].state, after=after)
+            view = TaskMoveView(
+                task_id=task,
+                before=before[task].state,
+                after=after,
+            )
             views.append(view)
     return tuple(views)

@@ -26,12 +26,18 @@ class View(BaseModel):
     shows.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        defer_build=True,
+    )
 
     @model_validator(mode="wrap")
     @classmethod
     def _shows_what_accordance_writes(
-        cls, fields: Any, build: ModelWrapValidatorHandler[Self]
+        cls,
+        fields: Any,
+        build: ModelWrapValidatorHandler[Self],
     ) -> Self:
         """Blame the ledger for values that do not fit. Raises LedgerDamaged.
 
@@ -46,10 +52,14 @@ class View(BaseModel):
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return self.model_dump(
+            mode="json",
+            by_alias=True,
+            exclude_unset=True,
+        )
 
 
 class PageView(View):
     """A page of a list; its items are in a field of their own."""
 
-    next: str | None  # the cursor of the page behind it, if there is one
+    next: str | None  # the cursor of the page behind it, if there is a page

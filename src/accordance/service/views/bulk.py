@@ -1,4 +1,4 @@
-"""One act on many things: what it would be done to, and what came of it."""
+"""An act on many things: what it would be done to, and what came of it."""
 
 from __future__ import annotations
 

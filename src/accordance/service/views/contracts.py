@@ -64,7 +64,7 @@ class BrokenFieldView(View):
 
 
 class FailureRateView(View):
-    """How many messages of somebody broke a contract."""
+    """How many messages of an executor broke a contract."""
 
     agent: str | None  # the executor or worker; null: unknown
     model: str | None

@@ -28,7 +28,7 @@ class DeadLetterPageView(PageView):
 
 
 class MovedTaskView(View):
-    """Where a task stands after somebody has moved it."""
+    """Where a task stands after a person has moved it."""
 
     task_id: str
     state: State

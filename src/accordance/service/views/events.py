@@ -9,7 +9,7 @@ from accordance.service.views.base import PageView, View
 
 
 class EventView(View):
-    """One link of a plan's chain, or of the ledger's own, which has no plan."""
+    """A link of a plan's chain, or of the ledger's own, which has no plan."""
 
     number: int  # among all events of the ledger
     plan_id: str | None

@@ -8,7 +8,7 @@ from accordance.service.views.base import View
 
 
 class HealthView(View):
-    """One thing that was looked at."""
+    """A thing that was looked at."""
 
     name: str
     ok: bool

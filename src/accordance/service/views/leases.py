@@ -14,5 +14,7 @@ class LeaseView(View):
 
 
 def lease_view(lease: Lease | None) -> LeaseView | None:
-    """Show a lease, if there is one."""
-    return None if lease is None else LeaseView(holder=lease.holder, until=lease.until)
+    """Show a lease, if a task has one."""
+    if lease is None:
+        return None
+    return LeaseView(holder=lease.holder, until=lease.until)

@@ -27,7 +27,7 @@ class PlannedView(View):
     revision: int | None
     nodes: int | None
     written: int  # messages of the planner
-    faults: tuple[str, ...]  # what was wrong with its last one
+    faults: tuple[str, ...]  # what was wrong with its last answer
     reviews: tuple[dict[str, Any], ...]
     unanswered: UnansweredView | None
     spent: SpendingView

@@ -84,7 +84,7 @@ class PlanPreviewView(View):
 
 
 class MovingTaskView(View):
-    """A task of a plan that is being worked on, or that somebody has to look after."""
+    """A task of a plan that is being worked on, or that a person has to look after."""
 
     task_id: str
     title: str

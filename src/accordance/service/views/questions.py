@@ -25,7 +25,7 @@ class ChoiceView(View):
 
 
 class QuestionView(View):
-    """A question, and its answer once there is one."""
+    """A question, and its answer as soon as it has been given."""
 
     question_id: str
     number: int | None  # None: it was asked before questions had numbers
@@ -159,7 +159,9 @@ def asked_view(
         mend=None if cause is None else cause.mend,
         choices=tuple(
             ChoiceView(
-                answer=choice.word, leads_to=choice.leads_to, options=choice.options
+                answer=choice.word,
+                leads_to=choice.leads_to,
+                options=choice.options,
             )
             for choice in choices
         ),

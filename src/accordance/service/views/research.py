@@ -64,7 +64,7 @@ class TrendPointView(View):
 
     at: str
     selected: str
-    entropy_bits: float  # of the last runs, this one included
+    entropy_bits: float  # of the last runs, this run included
     top_share: float
 
 

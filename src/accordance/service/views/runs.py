@@ -14,14 +14,14 @@ from accordance.work.run_log import RunRecord, spending_of
 
 
 class RunView(View):
-    """One run of an executor, as the ledger knows it."""
+    """A run of an executor, as the ledger knows it."""
 
     kind: str
     attempt: int
     began_at: str
     executor: str | None
     model: str | None
-    prompt: str | None  # the recipe of what it was told; None: nobody was told anything
+    prompt: str | None  # the recipe of its prompt; None: there was no prompt
     trims: tuple[str, ...]
     ran: dict[str, Any] | None  # how it ended; None: it still runs, or was cut off
 
@@ -32,14 +32,14 @@ class RunView(View):
 
 
 class PromptMessageView(View):
-    """One message of a call of a model."""
+    """A message of a call of a model."""
 
     role: str
     content: str
 
 
 class PromptView(RunView):
-    """What an executor was told in a run, word for word."""
+    """The prompt of an executor in a run, word for word."""
 
     task_id: str | None = None
     plan_id: str | None = None
@@ -51,7 +51,7 @@ class PromptView(RunView):
 
     @property
     def text(self) -> str:
-        """All of it in one."""
+        """All of it together."""
         return "\n\n".join(part for part in (self.system, self.user) if part)
 
 

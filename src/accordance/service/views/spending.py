@@ -7,7 +7,7 @@ from accordance.service.views.base import View
 
 
 class SpendingView(View):
-    """Tokens and money of one run or of many."""
+    """Tokens and money of a run, or of many."""
 
     tokens: int
     read_tokens: int

@@ -6,7 +6,7 @@ from accordance.service.views.base import View
 
 
 class FailureCountView(View):
-    """How often messages of somebody broke a contract at a field."""
+    """How often messages of an executor broke a contract at a field."""
 
     agent: str | None  # the executor or worker; null: unknown
     model: str | None
@@ -17,7 +17,7 @@ class FailureCountView(View):
 
 
 class SpendingByView(View):
-    """What the runs of somebody have cost."""
+    """What the runs of an executor have cost."""
 
     agent: str | None
     model: str | None

@@ -14,7 +14,7 @@ class FailingTestView(View):
 
 
 class AttemptStoryView(View):
-    """One attempt at a task: who, when, what it cost, what was decided and why.
+    """An attempt at a task: who, when, what it cost, what was decided and why.
 
     Paths are relative to the project folder.
     """

@@ -69,7 +69,7 @@ class MessageView(View):
 
 
 class MessageListView(View):
-    """The newest messages about a task, the last one last."""
+    """The newest messages about a task, the newest last."""
 
     task_id: str
     items: tuple[MessageView, ...]
@@ -112,7 +112,7 @@ class FullReviewView(View):
 
     message_id: str
     attempt: int | None  # whose product it saw
-    reviewer: str | None  # the executor; null: somebody else
+    reviewer: str | None  # the executor; null: a person
     check_task_id: str | None
     at: str
     score: int
@@ -125,7 +125,7 @@ class FullReviewView(View):
 
 
 class FullReviewListView(View):
-    """The reviews of a task's product, or of a plan, the last one last."""
+    """The reviews of a task's product, or of a plan, the newest last."""
 
     subject: str
     items: tuple[FullReviewView, ...]

@@ -70,7 +70,7 @@ class TaskBriefView(TaskView):
 
 
 class ArtifactView(View):
-    """One version of a product."""
+    """A version of a product."""
 
     version: int
     file: str  # in the project
@@ -86,7 +86,7 @@ class ReviewView(View):
     artifact: str  # the product it saw, by its hash
     at: str
     attempt: int | None  # the attempt whose product it saw
-    reviewer: str | None  # the executor; None: somebody else
+    reviewer: str | None  # the executor; None: a person
     summary: str
     asks: tuple[str, ...]  # what it wants to be changed
 
@@ -119,7 +119,7 @@ class TaskDetailView(TaskBriefView):
 
 
 class PlanBriefView(View):
-    """What whoever does a task is told of its plan."""
+    """What the worker on a task is shown of its plan."""
 
     plan_id: str
     title: str
@@ -160,7 +160,7 @@ class NothingView(View):
     task: None = None
     why: str
     text: str
-    yours: tuple[str, ...] = ()  # tasks that are with whoever asks already
+    yours: tuple[str, ...] = ()  # tasks that are with the caller already
 
     @property
     def waits_for_person(self) -> bool:

@@ -29,34 +29,38 @@ class VerdictView(View):
 
 
 class VerdictListView(View):
-    """Verdicts, the last one last."""
+    """Verdicts, the newest last."""
 
     items: tuple[VerdictView, ...]
 
 
 def verdicts_on(tx: Transaction, subject: str) -> tuple[VerdictView, ...]:
-    """The verdicts on a task, or on a plan as a whole, the last one last."""
+    """The verdicts on a task, or on a plan as a whole, the newest last."""
     verdicts = tx.find(VerdictRecord, subject=subject)
     messages = tx.find(MessageRecord, subject=subject) if verdicts else []
     return _views(tx, verdicts, messages)
 
 
 def verdicts_in(tx: Transaction, plan: PlanRecord) -> tuple[VerdictView, ...]:
-    """Every verdict in a plan, the last one last."""
+    """Every verdict in a plan, the newest last."""
     verdicts = tx.find(VerdictRecord, plan_id=plan.plan_id)
     messages = tx.find(MessageRecord, plan_id=plan.plan_id)
     return _views(tx, verdicts, messages)
 
 
 def _views(
-    tx: Transaction, verdicts: list[VerdictRecord], messages: list[MessageRecord]
+    tx: Transaction,
+    verdicts: list[VerdictRecord],
+    messages: list[MessageRecord],
 ) -> tuple[VerdictView, ...]:
     by_id = {message.message_id: message for message in messages}
     return tuple(_view(tx, verdict, by_id[verdict.message_id]) for verdict in verdicts)
 
 
 def _view(
-    tx: Transaction, verdict: VerdictRecord, message: MessageRecord
+    tx: Transaction,
+    verdict: VerdictRecord,
+    message: MessageRecord,
 ) -> VerdictView:
     is_of_plan = message.kind == "PLAN_REVIEW"
     title = (

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, text
 from accordance.store.blobs.keeper import ANNOUNCE, BlobKeeper
 from accordance.store.blobs.port import BlobStore
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 
 _OLD: Final = {
     "sqlite": "since <= datetime('now', '-' || :seconds || ' seconds')",
@@ -44,8 +45,8 @@ def collect(
     if store is None:
         return Collection(removed=(), young=0, unknown=0)
 
-    with translated(engine), engine.connect() as connection:
-        keeper.must_be_ours(connection.execution_options(reading=True))
+    with looking(engine) as connection:
+        keeper.must_be_ours(connection)
     unknown = _note_unknown(engine, store, dry_run=dry_run)
     old = _old_names(engine, grace_seconds)
     removed = old
@@ -74,8 +75,7 @@ def _note_unknown(engine: Engine, store: BlobStore, *, dry_run: bool) -> int:
 def _old_names(engine: Engine, grace_seconds: float) -> list[str]:
     condition = _OLD[engine.dialect.name]
     query = text(f"SELECT sha256 FROM loose_blobs WHERE {condition} ORDER BY sha256")  # noqa: S608 - our own words
-    with translated(engine), engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
+    with looking(engine) as connection:
         return list(connection.execute(query, {"seconds": grace_seconds}).scalars())
 
 
@@ -103,7 +103,6 @@ def _is_still_old(connection: Connection, sha256: str, grace_seconds: float) -> 
 
 
 def _count_loose(engine: Engine) -> int:
-    with translated(engine), engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
+    with looking(engine) as connection:
         count = connection.execute(text("SELECT count(*) FROM loose_blobs"))
         return int(count.scalar_one())

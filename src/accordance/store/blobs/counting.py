@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, text
 from accordance.domain.blobs import Blob
 from accordance.errors import BlobChanged, BlobMissing
 from accordance.store.blobs.keeper import BlobKeeper
-from accordance.store.failures import translated
+from accordance.store.looking import looking
 
 _COUNTS: Final = text(
     "SELECT (SELECT count(DISTINCT sha256) FROM blobs),"
@@ -36,8 +36,7 @@ class BlobCounts:
 
 def count_blobs(engine: Engine) -> BlobCounts:
     """Count all blobs of a ledger."""
-    with translated(engine), engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
+    with looking(engine) as connection:
         counts = connection.execute(_COUNTS).one()
     return BlobCounts(*map(int, counts))
 
@@ -49,8 +48,7 @@ def check_stored(
 
     Raises BlobStoreUnavailable, BlobStoreForeign.
     """
-    with translated(engine), engine.connect() as plain:
-        connection = plain.execution_options(reading=True)
+    with looking(engine) as connection:
         blobs = [Blob(*row) for row in connection.execute(_STORED)]
         for blob in blobs:
             yield blob, _problem(connection, keeper, blob)

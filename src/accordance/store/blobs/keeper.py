@@ -29,6 +29,7 @@ from accordance.domain.blobs import DATABASE, Blob, BlobConfig
 from accordance.errors import BlobStoreForeign, Conflict
 from accordance.store.blobs.sources import KeptBlob, measured, source_of
 from accordance.store.failures import translated
+from accordance.store.looking import looking
 
 if TYPE_CHECKING:  # most commands move no large blob
     from accordance.store.blobs.port import BlobStore
@@ -152,8 +153,8 @@ class BlobKeeper:
         if self.store is None:
             return "the database"
         self.store.owner()
-        with translated(engine), engine.connect() as plain:
-            self.must_be_ours(plain.execution_options(reading=True))
+        with looking(engine) as connection:
+            self.must_be_ours(connection)
         return self.store.place
 
     def _bind(self, engine: Engine, store: BlobStore) -> None:

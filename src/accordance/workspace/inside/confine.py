@@ -1,8 +1,8 @@
 """The last step before a command: give up every right that is not needed.
 
-Runs inside the sandbox as `python -I -S -c SOURCE PLAN`, so it stands alone. The order
-matters: what needs a right comes before the right is given up. If anything fails, the
-command does not run; descriptor 3 tells the keeper why.
+Runs inside the sandbox as `python -I -S -c SOURCE PLAN`, so it stands alone, however
+long it is. The order matters: what needs a right comes before the right is given up. If
+anything fails, the command does not run; descriptor 3 tells the keeper why.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ command. Reads its plan as a line on standard input and reports a line of JSON o
 standard output. It adopts every orphan below it, so it still finds a daemon that forked
 twice and left its session. When standard input closes, accordance is gone or wants the
 command no more, and the command is ended.
+
+It is a single file, however long, because nothing of accordance can be imported there.
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ import pytest
 from accordance.domain.causes import Cause
 from accordance.domain.hooks.stopping import (
     Judged,
-    Standing,
     StopAnswer,
+    WorkStanding,
     standing_of,
     stop_answer,
 )
 
 
-def judged(standing: Standing) -> Judged:
+def judged(standing: WorkStanding) -> Judged:
     """Work with this standing."""
     return Judged(standing, "RETRY CI_FAILED", "- 1 test failed\n", "T-1")
 
@@ -22,19 +22,19 @@ def judged(standing: Standing) -> Judged:
 @pytest.mark.parametrize(
     ("standing", "refused", "may_stop"),
     [
-        (Standing.DONE, 0, True),
-        (Standing.DONE, 2, True),
-        (Standing.ASKS, 0, True),
-        (Standing.NOT_DONE, 0, False),
-        (Standing.NOT_DONE, 1, False),
-        (Standing.NOT_DONE, 2, False),
-        (Standing.NOT_DONE, 3, True),
-        (Standing.NOT_JUDGED, 0, False),
-        (Standing.NOT_JUDGED, 1, True),
+        (WorkStanding.DONE, 0, True),
+        (WorkStanding.DONE, 2, True),
+        (WorkStanding.ASKS, 0, True),
+        (WorkStanding.NOT_DONE, 0, False),
+        (WorkStanding.NOT_DONE, 1, False),
+        (WorkStanding.NOT_DONE, 2, False),
+        (WorkStanding.NOT_DONE, 3, True),
+        (WorkStanding.NOT_JUDGED, 0, False),
+        (WorkStanding.NOT_JUDGED, 1, True),
     ],
 )
 def test_when_an_agent_may_stop(
-    standing: Standing, refused: int, may_stop: bool
+    standing: WorkStanding, refused: int, may_stop: bool
 ) -> None:
     """It is sent back three times for what it can mend, once for what it can only report."""
     assert stop_answer(judged(standing), refused).may_stop == may_stop
@@ -50,7 +50,7 @@ def test_when_an_agent_may_stop(
 )
 def test_the_agent_learns_why_and_how_often_still(refused: int, bound: str) -> None:
     """And what to do if it cannot mend it."""
-    reason = stop_answer(judged(Standing.NOT_DONE), refused).reason
+    reason = stop_answer(judged(WorkStanding.NOT_DONE), refused).reason
     assert "- 1 test failed" in reason
     assert bound in reason
     assert "artifacts/T-1/submit.json" in reason
@@ -60,21 +60,21 @@ def test_the_agent_learns_why_and_how_often_still(refused: int, bound: str) -> N
 @pytest.mark.parametrize(
     ("standing", "refused", "note"),
     [
-        (Standing.DONE, 0, "accordance: RETRY CI_FAILED"),
-        (Standing.ASKS, 0, "accordance: RETRY CI_FAILED. The agent asks you."),
+        (WorkStanding.DONE, 0, "accordance: RETRY CI_FAILED"),
+        (WorkStanding.ASKS, 0, "accordance: RETRY CI_FAILED. The agent asks you."),
         (
-            Standing.NOT_DONE,
+            WorkStanding.NOT_DONE,
             3,
             (
                 "accordance: NOT DONE, RETRY CI_FAILED. The agent was sent back 3 "
                 "times. Whatever it says, the work is not done."
             ),
         ),
-        (Standing.NOT_JUDGED, 1, "accordance: NOT JUDGED. RETRY CI_FAILED"),
+        (WorkStanding.NOT_JUDGED, 1, "accordance: NOT JUDGED. RETRY CI_FAILED"),
     ],
 )
 def test_the_person_learns_how_it_ended(
-    standing: Standing, refused: int, note: str
+    standing: WorkStanding, refused: int, note: str
 ) -> None:
     """An agent is never let go without a word."""
     assert stop_answer(judged(standing), refused) == StopAnswer(note=note)
@@ -82,7 +82,7 @@ def test_the_person_learns_how_it_ended(
 
 def test_an_agent_has_to_say_that_nothing_was_judged() -> None:
     """It is not asked to mend what is not its fault."""
-    reason = stop_answer(judged(Standing.NOT_JUDGED), 0).reason
+    reason = stop_answer(judged(WorkStanding.NOT_JUDGED), 0).reason
     assert "could not judge the work: RETRY CI_FAILED" in reason
     assert "say that it was not judged" in reason
     assert "Mend" not in reason
@@ -90,22 +90,22 @@ def test_an_agent_has_to_say_that_nothing_was_judged() -> None:
 
 def test_without_reasons_there_is_no_empty_paragraph() -> None:
     """An error is a line."""
-    error = Judged(Standing.NOT_JUDGED, "the task is gone")
+    error = Judged(WorkStanding.NOT_JUDGED, "the task is gone")
     assert "gone\n\nThis is not yours" in stop_answer(error, 0).reason
 
 
 @pytest.mark.parametrize(
     ("cause", "standing"),
     [
-        (None, Standing.DONE),
-        (Cause.CHANGE, Standing.NOT_DONE),
-        (Cause.QUESTION, Standing.ASKS),
-        (Cause.TASK, Standing.NOT_JUDGED),
-        (Cause.ENVIRONMENT, Standing.NOT_JUDGED),
+        (None, WorkStanding.DONE),
+        (Cause.CHANGE, WorkStanding.NOT_DONE),
+        (Cause.QUESTION, WorkStanding.ASKS),
+        (Cause.TASK, WorkStanding.NOT_JUDGED),
+        (Cause.ENVIRONMENT, WorkStanding.NOT_JUDGED),
     ],
 )
 def test_what_a_cause_means_for_the_agent(
-    cause: Cause | None, standing: Standing
+    cause: Cause | None, standing: WorkStanding
 ) -> None:
     """A broken machine is nothing that an agent can mend."""
     assert standing_of(cause) is standing
