@@ -5,6 +5,7 @@ Nothing is lost, nothing is done twice, it recovers by itself, and every answer 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -90,6 +91,28 @@ def test_an_address_that_is_printed_may_be_used() -> None:
     """Connections wait for the server from the moment on at which it has its port."""
     with contextlib.closing(bound_socket("127.0.0.1", 0)) as listening:
         socket.create_connection(listening.getsockname(), timeout=LIMIT).close()
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """The body of an answer does not wait until the client has acknowledged its head."""
+
+    async def delays() -> int:
+        with contextlib.closing(bound_socket("127.0.0.1", 0)) as listening:
+            accepted: asyncio.Future[asyncio.StreamWriter] = asyncio.Future()
+            server = await asyncio.start_server(
+                lambda _, writer: accepted.set_result(writer), sock=listening
+            )
+            address = listening.getsockname()
+            async with server:
+                _, client = await asyncio.open_connection(*address)
+                answering = await accepted
+                connection = answering.get_extra_info("socket")
+                no_delay = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                answering.close()
+                client.close()
+            return int(no_delay)
+
+    assert asyncio.run(delays()) == 1
 
 
 @pytest.mark.parametrize("request_key", [None, "request-1"])

@@ -30,7 +30,6 @@ def all_routers() -> list[APIRouter]:
     )
 
     modules = (
-        task_acts,  # the most used: routes are tried one after the other
         health,
         contracts,
         plans,
@@ -38,6 +37,7 @@ def all_routers() -> list[APIRouter]:
         plan_acts,
         tasks,
         task_pages,
+        task_acts,
         evidence,
         inbox,
         dead_letters,
