@@ -6,18 +6,22 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from accordance.client.calls import EventLines
 from accordance.domain.chain import ChainEntry
+from accordance.domain.filters import Filter, Subject, Term, Word
 from accordance.errors import LedgerUnavailable
 from accordance.project.server_settings import ServerSettings
-from accordance.server.event_feed import Feed, FeedEvent, Reader
+from accordance.server.event_feed import Feed, FeedEvent, Reader, wake
 from accordance.service.events import EventReader
 from accordance.service.live_events import EventSieve
 from accordance.service.project import Project
+from tests.limits import LIMIT
+from tests.messages import PLAN
 from tests.server.stage import Served, running, serving
 
 
@@ -81,12 +85,13 @@ def test_a_stream_has_its_filter(served: Served, admin: httpx.Client) -> None:
 def test_many_readers_share_a_waiter(served: Served, admin: httpx.Client) -> None:
     """Twenty readers, one thread that looks at the ledger."""
     plan = admin.get("/v1/plans").json()["items"][0]["plan_id"]
+    key = served.key("viewer")
     got: list[list[int]] = []
     ready = threading.Barrier(21)
 
     def follow() -> None:
         with (
-            served.client(served.key("viewer")) as client,
+            served.client(key) as client,
             client.stream("GET", "/v1/events/stream") as response,
         ):
             ready.wait(30)
@@ -121,9 +126,9 @@ def test_a_reader_that_is_too_slow(project: Project) -> None:
         sieve = EventSieve.of(project, "")
         reader = Reader(sieve, 3, asyncio.get_running_loop())
         events = list(entries(project))
-        reader.offer(events[:2])
+        reader.accept(events[:2])
         was_slow = reader.is_too_slow
-        reader.offer(events[:2])
+        reader.accept(events[:2])
         return was_slow, await reader.take(1), reader.is_too_slow
 
     assert asyncio.run(fill()) == (False, [], True)
@@ -138,7 +143,8 @@ def test_a_slow_reader_is_told_and_resumes(project: Project) -> None:
         with client.stream("GET", "/v1/events/stream") as response:
             feed = served.state.feeds.of("one", project)
             reader = next(iter(feed._readers))
-            reader.offer(list(entries(project)))  # more than its buffer holds
+            reader.accept(list(entries(project)))  # more than its buffer holds
+            wake([reader])
             lines = EventLines()
             for line in response.iter_lines():
                 lines.feed(line)
@@ -207,6 +213,77 @@ def test_readers_with_the_same_filter_ask_it_once(
     ] * 3
     assert other == []
     assert len(asked) == 2 * len(list(entries(project)))
+
+
+def test_events_are_tried_on_readers_of_their_plan(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The filters of readers of other plans are not asked."""
+    asked: list[str] = []
+    lets_through = EventSieve.lets_through
+
+    def counted(sieve: EventSieve, entry: ChainEntry) -> bool:
+        asked.append(str(sieve.filter))
+        return lets_through(sieve, entry)
+
+    monkeypatch.setattr(EventSieve, "lets_through", counted)
+    of_plan = [event for event in entries(project) if event.entry.plan_id == PLAN]
+
+    async def hand_on() -> list[list[FeedEvent]]:
+        loop = asyncio.get_running_loop()
+        other = Filter(Subject.EVENTS, (Term(Word.PLAN, "another"),))
+        readers = [
+            Reader(EventSieve.of(project, f"plan:{PLAN}"), 9, loop),
+            Reader(EventSieve(project, other), 9, loop),
+        ]
+        feed = Feed(project, threading.Event(), set(readers))
+        feed._hand_on(list(entries(project)))
+        return [await reader.take(0) for reader in readers]
+
+    (mine, theirs) = asyncio.run(hand_on())
+    assert [event.number for event in mine] == [event.number for event in of_plan]
+    assert theirs == []
+    assert not [text for text in asked if "another" in text]
+
+
+def test_a_reader_that_was_woken_for_what_it_has(project: Project) -> None:
+    """Waits on: nothing has come, and it does not wake a second time."""
+
+    async def take_twice() -> bool:
+        reader = Reader(EventSieve.of(project, ""), 9, asyncio.get_running_loop())
+        reader.accept(list(entries(project)))
+        assert len(await reader.take(LIMIT)) == len(list(entries(project)))
+        wake([reader])
+        again = asyncio.create_task(reader.take(LIMIT))
+        for _ in range(9):
+            await asyncio.sleep(0)
+        is_waiting = not again.done()
+        again.cancel()
+        return is_waiting
+
+    assert asyncio.run(take_twice())
+
+
+def test_a_loop_is_woken_once_for_its_readers(project: Project) -> None:
+    """However many of them there are."""
+    calls = []
+
+    async def wake_many() -> None:
+        loop = asyncio.get_running_loop()
+        readers = [Reader(EventSieve.of(project, ""), 9, loop) for _ in range(50)]
+        call_soon = loop.call_soon_threadsafe
+
+        def counted(*call: Any, **about: Any) -> Any:
+            calls.append(call)
+            return call_soon(*call, **about)
+
+        loop.call_soon_threadsafe = counted  # type: ignore[method-assign, assignment]
+        for reader in readers:
+            reader.accept(list(entries(project)))
+        wake(readers)
+
+    asyncio.run(wake_many())
+    assert len(calls) == 1
 
 
 def test_a_filter_that_cannot_be_asked(

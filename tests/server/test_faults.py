@@ -5,6 +5,7 @@ Nothing is lost, nothing is done twice, it recovers by itself, and every answer 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -22,7 +23,7 @@ import pytest
 
 from accordance.project.home import Home
 from accordance.server import event_stream
-from accordance.server.event_feed import FeedEvent
+from accordance.server.event_feed import FeedEvent, wake
 from accordance.server.serving import bound_socket
 from accordance.service.events import EventReader
 from accordance.service.project import Project, open_project
@@ -90,6 +91,28 @@ def test_an_address_that_is_printed_may_be_used() -> None:
     """Connections wait for the server from the moment on at which it has its port."""
     with contextlib.closing(bound_socket("127.0.0.1", 0)) as listening:
         socket.create_connection(listening.getsockname(), timeout=LIMIT).close()
+
+
+def test_answers_are_sent_without_delay() -> None:
+    """The body of an answer does not wait until the client has acknowledged its head."""
+
+    async def delays() -> int:
+        with contextlib.closing(bound_socket("127.0.0.1", 0)) as listening:
+            accepted: asyncio.Future[asyncio.StreamWriter] = asyncio.Future()
+            server = await asyncio.start_server(
+                lambda _, writer: accepted.set_result(writer), sock=listening
+            )
+            address = listening.getsockname()
+            async with server:
+                _, client = await asyncio.open_connection(*address)
+                answering = await accepted
+                connection = answering.get_extra_info("socket")
+                no_delay = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                answering.close()
+                client.close()
+            return int(no_delay)
+
+    assert asyncio.run(delays()) == 1
 
 
 @pytest.mark.parametrize("request_key", [None, "request-1"])
@@ -162,7 +185,8 @@ def test_a_reader_of_events_that_reads_nothing(
         assert lazy.recv(15) == b"HTTP/1.1 200 OK"
         (reader,) = feed._readers
         with client.stream("GET", "/v1/events/stream") as following:
-            reader.offer(large_events(project))
+            reader.accept(large_events(project))
+            wake([reader])
             until(lambda: feed.readers, lambda count: count == 1)
             plan_id = client.get("/v1/plans").json()["items"][0]["plan_id"]
             client.post(f"/v1/plans/{plan_id}/pause", json={}).raise_for_status()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from accordance.domain.access import RIGHTS, Identity, Role
 from accordance.domain.lifecycle import State
-from accordance.errors import Conflict, LedgerBusy, NotFound
+from accordance.errors import Conflict, LedgerBusy, NotAllowed, NotFound
 from accordance.project.home import Home
 from accordance.service import plans, tasks
 from accordance.service.project import Project
@@ -17,6 +19,7 @@ from accordance.service.task_records import show_task, standing_of
 from accordance.service.tasks import Assigned, WorkRequest
 from accordance.service.unsent_messages import rescued
 from accordance.service.views.tasks import NothingView
+from accordance.store.sql import SqlLedger
 from accordance.work.taking import NoTaskReason
 from tests.acceptance.test_run import HONEST
 from tests.ledger.project import encoded, failing, product
@@ -145,6 +148,41 @@ def test_from_a_message_to_done(project: Project) -> None:
     assert shown.events[-1].event in {
         event["event"] for event in shown.to_json()["events"]
     }
+
+
+def test_a_message_takes_a_single_transaction(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its task is looked up, the worker admitted and the message ruled on in it."""
+    begun: list[str] = []
+    for way in ("read", "write"):
+        begin = getattr(SqlLedger, way)
+
+        def counted(ledger: SqlLedger, way: str = way, begin: Any = begin) -> Any:
+            begun.append(way)
+            return begin(ledger)
+
+        monkeypatch.setattr(SqlLedger, way, counted)
+    worker = Identity(name="anna", role=Role.AGENT, rights=RIGHTS[Role.AGENT])
+    raw = encoded(product("a"))
+    answer = tasks.submit(project, raw, task_id="a", worker=worker)
+    assert answer.status == "accepted"
+    assert begun == ["write"]
+
+
+@pytest.mark.parametrize(
+    ("role", "error"), [(Role.AGENT, NotFound), (Role.OPERATOR, NotAllowed)]
+)
+def test_a_worker_who_is_bound_to_other_tasks(
+    project: Project, role: Role, error: type[Exception]
+) -> None:
+    """Hands in nothing, and nothing of it is kept."""
+    bound = Identity(name="anna", role=role, rights=RIGHTS[role], tasks=("b",))
+    with pytest.raises(error):
+        tasks.submit(project, encoded(product("a")), task_id="a", worker=bound)
+    assert show_task(project, "a").state == "READY"
+    with project.ledger.read() as tx:
+        assert tx.blob_size(sha256(encoded(product("a"))).hexdigest()) is None
 
 
 def test_the_reviewer_is_whoever_has_the_review(project: Project) -> None:

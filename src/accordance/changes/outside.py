@@ -24,20 +24,31 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import Conflict
 from accordance.project.home import Home
-from accordance.store.ledger import Ledger
-from accordance.work.arrivals import (
-    must_fit,
-    named_task,
-)
+from accordance.store.ledger import Ledger, Transaction
+from accordance.work.arrivals import must_fit, receive
 from accordance.work.coding_keys import TAG
 from accordance.work.coding_tasks import coding_task
-from accordance.work.intake import submit as submit_message
+from accordance.work.intake import submit_in
 from accordance.work.lent_clones import discard_old_loans, loan_under_way
 from accordance.work.plan_head import head_of, replaced_heads
 from accordance.work.receipts import Receipt
 from accordance.work.taking import NoTaskReason, Taken
 from accordance.work.tasks import release as put_down
 from accordance.workspace.clone import discard
+
+
+def task_by_id(tx: Transaction, task_id: str) -> TaskRecord:
+    """Return a task by its whole id. Raises NotFound."""
+    return tx.task(task_id)
+
+
+@dataclass(frozen=True, slots=True)
+class MeantTask:
+    """The task that a worker hands in for."""
+
+    name: str | None = None  # None: the message names it
+    find: Callable[[Transaction, str], TaskRecord] = task_by_id
+    """Raises for a task that the worker may not work on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,44 +87,42 @@ def submit(
     ledger: Ledger,
     home: Home,
     raw: bytes | None,
+    meant: MeantTask,
     *,
-    task_id: str | None = None,
     attempt: int | None = None,
     holder: str | None = None,
     beside: Beside = NOTHING_BESIDE,
 ) -> Receipt:
     """Hand in for a task: its message, or the change in the clone lent for it.
 
+    A message is looked up, checked and ruled on in a single transaction. A change is
+    judged after that transaction, which has then written nothing.
+
     A change without a message is judged by what lies in the clone's evidence folder. If
     there is nothing, accordance makes the submission from facts, with the claim. The
     same again gets the same answer. Raises Conflict where there must be a message. A
     patch, the change of a worker who has no access to the clone, is applied there first.
     """
-    must_fit(raw or b"")
     must_fit(beside.patch or b"")
-    named = task_id or named_task(raw or b"")
-    with ledger.read() as tx:
-        is_change = coding_task(tx, tx.task(named)) is not None
+    with receive(ledger, raw or b"", meant.name) as (tx, name):
+        task = meant.find(tx, name)
+        if coding_task(tx, task) is None:
+            _must_be_message(task.task_id, raw, beside)
+            return submit_in(tx, home, raw or b"", task.task_id, attempt, holder)
 
-    if is_change:
-        message = raw if raw and raw.strip() else None
-        hand_in = ChangeHandIn(ledger, home, named, message, attempt, holder, beside)
-        return published(ledger, home, hand_in.settle())
+    message = raw if raw and raw.strip() else None
+    hand_in = ChangeHandIn(ledger, home, task.task_id, message, attempt, holder, beside)
+    return published(ledger, home, hand_in.settle())
 
+
+def _must_be_message(task_id: str, raw: bytes | None, beside: Beside) -> None:
+    """Refuse what only a change can be handed in with. Raises Conflict."""
     if beside.patch is not None:
-        raise Conflict(f"task {named} changes no repository, so it takes no patch")
+        raise Conflict(f"task {task_id} changes no repository, so it takes no patch")
     if raw is None:
         raise Conflict(
-            f"task {named} changes no repository, so it takes a message: hand that in"
+            f"task {task_id} changes no repository, so it takes a message: hand that in"
         )
-    return submit_message(
-        ledger,
-        home,
-        raw,
-        task_id=named,
-        attempt=attempt,
-        holder=holder,
-    )
 
 
 def land_task(ledger: Ledger, home: Home, task_id: str) -> None:

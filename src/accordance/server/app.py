@@ -95,7 +95,8 @@ def make_api() -> FastAPI:
         redirect_slashes=False,
     )
     for router in all_routers():
-        app.include_router(router)
+        # a router that is included looks for each route twice, and slowly
+        app.router.routes += router.routes
     problems.add_handlers(app)
     openapi.describe(app)
     return app

@@ -1,7 +1,9 @@
 """Live events: one waiter for each project, a bounded buffer for each reader.
 
-The waiter reads every event once and hands it to the readers whose filter it fits. A
-reader that does not keep up is cut off, and resumes by the number of its last event.
+The waiter reads every event once and hands it to the readers whose filter it fits. What
+happens shortly after is handed on together, so that a busy ledger costs a few rounds a
+second, and not one for each transaction. A reader that does not keep up is cut off, and
+resumes by the number of its last event.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -26,6 +28,7 @@ from accordance.service.project import Project
 
 log: Final = logging.getLogger("accordance.server")
 _LOOK_SECONDS: Final = 1.0  # after which the waiter sees that the server stops
+_ROUND_SECONDS: Final = 0.05  # in which events are collected for the next round
 _MOST_PAUSE_SECONDS: Final = 10.0
 
 
@@ -61,41 +64,39 @@ class Reader:
         self.has_ended = False
         self._most = most
         self._waiting: deque[FeedEvent] = deque()
-        self._loop = loop
+        self.loop = loop
         self._news = asyncio.Event()
 
-    def offer(self, events: list[FeedEvent]) -> None:
-        """Take in events that fit. Called by the waiter's thread."""
-        self.accept(_fitting(self.sieve, events))
-
     def accept(self, fitting: list[FeedEvent]) -> None:
-        """Take in events that are known to fit. Called by the waiter's thread."""
+        """Take in events that fit. Like `cut_off` and `end`, it wants a `wake`."""
         if not fitting or self.is_too_slow:
             return
         if len(self._waiting) + len(fitting) > self._most:
             self.cut_off()
             return
         self._waiting.extend(fitting)
-        self._wake()
 
     def cut_off(self) -> None:
         """Give the reader up: it resumes by the number of its last event."""
         self.is_too_slow = True
         self._waiting.clear()
-        self._wake()
 
     def end(self) -> None:
-        """Send nothing more: the server stops. Called by any thread."""
+        """Send nothing more: the server stops."""
         self.has_ended = True
-        self._wake()
 
-    def _wake(self) -> None:
-        with contextlib.suppress(RuntimeError):  # its loop and connection are closed
-            self._loop.call_soon_threadsafe(self._news.set)
+    def look(self) -> None:
+        """See what has changed. Called by the reader's own loop."""
+        if self._has_news:  # else it was taken meanwhile
+            self._news.set()
+
+    @property
+    def _has_news(self) -> bool:
+        return bool(self._waiting) or self.is_too_slow or self.has_ended
 
     async def take(self, seconds: float) -> list[FeedEvent]:
         """Return what has come; after a while, nothing."""
-        if not self._waiting and not self.is_too_slow and not self.has_ended:
+        if not self._has_news:
             try:
                 async with asyncio.timeout(seconds):
                     await self._news.wait()
@@ -108,8 +109,22 @@ class Reader:
         return taken
 
 
-def _fitting(sieve: EventSieve, events: list[FeedEvent]) -> list[FeedEvent]:
-    return [event for event in events if sieve.lets_through(event.entry)]
+def wake(readers: Iterable[Reader]) -> None:
+    """Let readers look. Called by any thread.
+
+    A loop is woken once for all of its readers, because that takes longer than to look.
+    """
+    by_loop: dict[asyncio.AbstractEventLoop, list[Reader]] = {}
+    for reader in readers:
+        by_loop.setdefault(reader.loop, []).append(reader)
+    for loop, of_loop in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # it is closed, with its connections
+            loop.call_soon_threadsafe(_look, of_loop)
+
+
+def _look(readers: Iterable[Reader]) -> None:
+    for reader in readers:
+        reader.look()
 
 
 @dataclass(slots=True)
@@ -125,14 +140,15 @@ class Feed:
     _thread: threading.Thread | None = None
 
     def join(self, reader: Reader) -> int:
-        """Let a reader follow; return the number of the last event it will not get.
+        """Let a reader follow; return the number of the newest event.
 
-        Blocks while the ledger is asked.
+        The reader gets every event behind it, and maybe some before it, which the
+        waiter has not looked at yet. Blocks while the ledger is asked.
         """
         with self._lock:
             live = self._begun()
             self._readers.add(reader)
-            return live.after
+        return live.newest()
 
     def leave(self, reader: Reader) -> None:
         """Let a reader go."""
@@ -178,43 +194,59 @@ class Feed:
                 continue
             if entries:
                 self._hand_on([FeedEvent(entry) for entry in entries])
+                self.stopping.wait(_ROUND_SECONDS)
         self._end_readers()
 
     def _hand_on(self, events: list[FeedEvent]) -> None:
         with self._lock:
             readers = list(self._readers)
             listeners = list(self._listeners)
+        of_plan: dict[str | None, list[FeedEvent]] = {None: events}
+        for event in events:
+            of_plan.setdefault(event.entry.plan_id, []).append(event)
         by_filter: dict[Filter, list[Reader]] = {}
         for reader in readers:
             by_filter.setdefault(reader.sieve.filter, []).append(reader)
-        for alike in by_filter.values():
-            self._hand_to(alike, events)
+
+        woken: list[Reader] = []
+        for wanted, alike in by_filter.items():
+            candidates = of_plan.get(wanted.only_plan)
+            if candidates and _hand_to(alike, candidates):
+                woken += alike
+        wake(woken)
         for listener in listeners:
             listener()
-
-    def _hand_to(self, alike: list[Reader], events: list[FeedEvent]) -> None:
-        """Hand events to readers with the same filter, which is asked once."""
-        try:
-            fitting = _fitting(alike[0].sieve, events)
-        except AccordanceError as error:  # the filter had to ask the ledger
-            log.warning("readers of events were cut off: %s", error)
-            for reader in alike:
-                reader.cut_off()
-            return
-        for reader in alike:
-            reader.accept(fitting)
 
     def _end_readers(self) -> None:
         with self._lock:
             readers = list(self._readers)
         for reader in readers:
             reader.end()
+        wake(readers)
 
     def close(self) -> None:
         """Wait for the waiter's end, after the server was asked to stop."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout=_LOOK_SECONDS * 5)
+
+
+def _hand_to(alike: list[Reader], events: list[FeedEvent]) -> bool:
+    """Hand events to readers with the same filter, which is asked once.
+
+    Return whether there is anything for them to see.
+    """
+    sieve = alike[0].sieve
+    try:
+        fitting = [event for event in events if sieve.lets_through(event.entry)]
+    except AccordanceError as error:  # the filter had to ask the ledger
+        log.warning("readers of events were cut off: %s", error)
+        for reader in alike:
+            reader.cut_off()
+        return True
+    for reader in alike:
+        reader.accept(fitting)
+    return bool(fitting)
 
 
 @dataclass(slots=True)

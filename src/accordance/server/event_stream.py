@@ -48,8 +48,8 @@ class EventStream(Response):
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Stream until the client leaves, is too slow, or the server stops."""
         reader = Reader(self._sieve, self._most, asyncio.get_running_loop())
-        live_from = await run_in_threadpool(self._feed.join, reader)
         try:
+            live_from = await run_in_threadpool(self._feed.join, reader)
             streaming = asyncio.create_task(self._stream(reader, live_from, send))
             leaving = asyncio.create_task(_until_gone(receive))
             await asyncio.wait(

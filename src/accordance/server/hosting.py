@@ -35,8 +35,8 @@ def _following(
     async def follow(text: str) -> AsyncIterator[Follower]:
         sieve = await run_in_threadpool(EventSieve.of, feed.project, text)
         reader = Reader(sieve, most, asyncio.get_running_loop())
-        await run_in_threadpool(feed.join, reader)
         try:
+            await run_in_threadpool(feed.join, reader)
             yield reader
         finally:
             feed.leave(reader)

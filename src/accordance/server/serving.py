@@ -158,7 +158,8 @@ def _is_secure(settings: ServerSettings) -> bool:
 def bound_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens. Raises AddressTaken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family)
+    # asyncio sends without delay only where the protocol is named
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

@@ -25,14 +25,13 @@ class LiveReader:
     _reader: EventReader = field(init=False)
 
     def __post_init__(self) -> None:
-        with self.project.ledger.read() as tx:
-            newest = tx.last_number()
-        self._reader = EventReader(self.project, after=newest, with_seals=True)
+        after = self.newest()
+        self._reader = EventReader(self.project, after=after, with_seals=True)
 
-    @property
-    def after(self) -> int:
-        """The number of the last event that was read."""
-        return self._reader.after
+    def newest(self) -> int:
+        """Return the number of the newest event, whether or not it was read."""
+        with self.project.ledger.read() as tx:
+            return tx.last_number()
 
     def wait(self, seconds: float) -> list[ChainEntry]:
         """Return what has happened, after a while at most. Empty: nothing has."""

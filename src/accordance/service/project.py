@@ -22,6 +22,7 @@ __all__ = [
     "Project",
     "asking_as",
     "exact_task",
+    "find_exact_task",
     "find_home",
     "find_plan",
     "find_plan_id",
@@ -159,10 +160,15 @@ def task_id_of(project: Project, name: str) -> str:
 def exact_task(project: Project, task_id: str) -> TaskRecord:
     """Return a task by its whole id. Raises NotFound, which names no other task."""
     with project.ledger.read() as tx:
-        try:
-            return tx.task(task_id)
-        except NotFound:
-            raise NotFound("task", task_id) from None
+        return find_exact_task(tx, task_id)
+
+
+def find_exact_task(tx: Transaction, task_id: str) -> TaskRecord:
+    """Return a task by its whole id. Raises NotFound, which names no other task."""
+    try:
+        return tx.task(task_id)
+    except NotFound:
+        raise NotFound("task", task_id) from None
 
 
 def find_question(tx: Transaction, name: str) -> QuestionRecord:

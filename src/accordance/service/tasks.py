@@ -12,10 +12,11 @@ from typing import NamedTuple
 from accordance.api import registry
 from accordance.changes import outside
 from accordance.changes.handing_in import Beside
-from accordance.changes.outside import hand_out
+from accordance.changes.outside import MeantTask, hand_out, task_by_id
 from accordance.contracts.catalogue.action import ACTION
 from accordance.contracts.catalogue.submit import SUBMIT
 from accordance.contracts.reading import parse_object
+from accordance.domain.access import Identity
 from accordance.domain.records import TaskRecord
 from accordance.errors import (
     Conflict,
@@ -24,6 +25,7 @@ from accordance.errors import (
 )
 from accordance.judging.own_submission import Claim
 from accordance.service.project import Project, asking_as, task_id_of
+from accordance.service.task_access import worked_task
 from accordance.service.views.answers import AnswerView, answer_view
 from accordance.service.views.dead_letters import CancelledTaskView
 from accordance.service.views.leases import LeaseView
@@ -220,18 +222,21 @@ def submit(
     attempt: int | None = None,
     holder: str | None = None,
     patch: bytes | None = None,
+    worker: Identity | None = None,
 ) -> AnswerView:
     """Hand in the message for a task: the named task, else that in the message.
 
-    For a change, the clone that was lent is judged, after a patch, if there is any, was
+    A `worker` must be allowed to work on it, and may name it as `worked_task` says. For
+    a change, the clone that was lent is judged, after a patch, if there is any, was
     applied to it. Without a message, the submission in its evidence folder counts, or
     accordance makes the message from facts.
     """
+    find = task_by_id if worker is None else partial(worked_task, worker)
     answer = outside.submit(
         project.ledger,
         project.home,
         raw,
-        task_id=task_id,
+        MeantTask(task_id, find),
         attempt=attempt,
         holder=holder,
         beside=Beside(patch=patch),
@@ -256,7 +261,7 @@ def ask_person(
         project.ledger,
         project.home,
         message,
-        task_id=task.task_id,
+        MeantTask(task.task_id),
         attempt=taken.attempt,
         holder=holder,
         beside=Beside(claim=claim),

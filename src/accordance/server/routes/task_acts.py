@@ -121,9 +121,10 @@ def submit(
     answer = tasks.submit(
         caller.project,
         message,
-        task_id=must_work_on(caller, task),
+        task_id=task,
         attempt=attempt,
         holder=_holder(caller, any_holder=any_holder),
+        worker=caller.identity,
     )
     return answered(request, answer)
 
