@@ -326,7 +326,8 @@ class Scanner:
 
     def _half_a_character(self, half: str, at: int) -> None:
         actual = f"half a character, {half}"
-        self._doom("lone_surrogate", at, "a whole character", actual, self.path)
+        path = self.path[:-1] if self._is_key else self.path  # the step of a key is old
+        self._doom("lone_surrogate", at, "a whole character", actual, path)
 
     def _keep_piece(self, piece: str) -> None:
         if self._keep:

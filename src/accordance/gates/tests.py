@@ -111,19 +111,20 @@ def _changed_scripts(case: Case) -> Iterator[str]:
 
 
 def _failed_runs(case: Case) -> Iterator[Finding]:
-    """Every test command was run, and each of them passed."""
+    """Every test command was run, and passed each time."""
     contradiction = ""
     if case.claim is not None and case.claim.tests.passed:
         contradiction = " (the agent says that tests passed)"
     excused = excused_failures(case.task, case.facts)
 
-    runs = {run.command: run for run in case.facts.runs}
+    failures: dict[str, list[str]] = {}
+    for run in case.facts.runs:
+        failures.setdefault(run.command, []).append(failure_of(run, excused))
     for command in dict.fromkeys(case.tests):
-        run = runs.get(command)
-        if run is None:
+        if command not in failures:
             yield _finding("CI_FAILED", f"was not run: {command}", command)
             continue
-        failure = failure_of(run, excused)
+        failure = next(filter(None, failures[command]), "")
         if failure:
             text = f"{failure}: {command}{contradiction}"
             yield _finding("CI_FAILED", text, command)

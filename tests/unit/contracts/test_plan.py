@@ -291,6 +291,15 @@ def test_what_stands_in_the_middle_is_no_mark(
     } <= {*joined}
 
 
+def test_an_end_that_is_no_node_may_be_drawn_with_any_edge() -> None:
+    """A planner that knows a single kind of edge: nothing is lost, because no task is meant."""
+    chain = ["START", "a", "b", "END"]
+    edges = [edge(one, other) for one, other in pairwise(chain)]
+    names, joined = shape(accepted(plan(goal("a", "b"), edges)))
+    assert names == ["root", "a", "b"]
+    assert joined == [("a", "b", "DECOMPOSE"), ("root", "a", "DECOMPOSE")]
+
+
 def test_a_mark_that_is_no_node_and_stands_in_the_middle_leads_nowhere() -> None:
     """Its edges mean something, so they are not dropped."""
     message = plan(

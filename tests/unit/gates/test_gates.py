@@ -331,6 +331,18 @@ def ran(**run: Any) -> Case:
         pytest.param(ran(ending=Ending.NOT_STARTED), "CI_FAILED", "could not be started", id="no such program"),
         pytest.param(ran(command="true"), "CI_FAILED", f"was not run: {COMMAND}", id="another command"),
         pytest.param(
+            a_case(facts=replace(FACTS, runs=(CommandRun(COMMAND, 1), CommandRun(COMMAND, 0)))),
+            "CI_FAILED",
+            f"exit code 1: {COMMAND}",
+            id="first it failed, then it passed",
+        ),
+        pytest.param(
+            a_case(facts=replace(FACTS, runs=(CommandRun(COMMAND, 0), CommandRun(COMMAND, 2)))),
+            "CI_FAILED",
+            f"exit code 2: {COMMAND}",
+            id="first it passed, then it failed",
+        ),
+        pytest.param(
             a_case(submit=a_submit(tests={"commands": [], "passed": False, "summary": ""})),
             "CI_FAILED",
             "the submission says that tests fail",

@@ -116,7 +116,8 @@ def _standing_at_the_ends(
     """Return the marks that begin or end the plan and do nothing else.
 
     A node that has parts, is a candidate, or is a step in the middle is not a mark:
-    what a real task leads to is no START. That carries over to the marks beside it.
+    what a real task leads to is no START. That carries over to the marks beside it. An
+    END that is no node may be drawn with any edge: no task can be meant by it.
     """
     not_marks: list[TaskId] = []
     stands_with: dict[TaskId, list[TaskId]] = {}  # if the key is no mark, nor are these
@@ -128,8 +129,9 @@ def _standing_at_the_ends(
             not_marks += (source, target)
         if kind == "DECOMPOSE" and source in declared:
             not_marks.append(source)
-        leads_to_start = kind == "DECOMPOSE" or mark_word(target) == "START"
-        if source != root and leads_to_start:
+        is_part = kind == "DECOMPOSE" and target in declared
+        leads_to_start = mark_word(target) == "START"
+        if source != root and (is_part or leads_to_start):
             stands_with.setdefault(source, []).append(target)
         if target != root and mark_word(source) == "END":
             stands_with.setdefault(target, []).append(source)
