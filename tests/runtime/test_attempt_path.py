@@ -109,9 +109,6 @@ class Parts:
         """What may begin."""
         self._meet(f"announce {[attempt.workflow for attempt in queued]} {freed}")
 
-    def await_ledger(self) -> None:
-        """It is there."""
-
     # the scheduler
 
     def take_up_all(self, unit: QueueingTransaction, plan_id: str) -> Offers:

@@ -142,7 +142,6 @@ class AttemptPath:
         """Do the first step: run the executor. The returned value is kept."""
         produced = self._run(attempt, stop)
         self._let_rest(attempt.queue, produced)
-        self.workflows.await_ledger()  # a paid run is not lost while it cannot be kept
         return KeptRun.of(produced).to_json()
 
     def _run(self, attempt: TaskAttempt, stop: threading.Event) -> RunOutcome:

@@ -160,9 +160,6 @@ class Workflows(Protocol):
     def announce(self, queued: Sequence[QueuedAttempt], freed: str = "") -> None:
         """Begin attempts that were queued, and whatever waits for a slot of `freed`."""
 
-    def await_ledger(self) -> None:
-        """Wait while the database is away."""
-
 
 class AttemptSteps(Protocol):
     """What the workflow of an attempt does."""

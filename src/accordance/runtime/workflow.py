@@ -223,7 +223,10 @@ class WorkflowEngine:
     def execute_once(
         self, workflow: str, execute: Callable[[], JsonObject]
     ) -> JsonObject:
-        """Do the first step; its result is kept. Raises TakenOver."""
+        """Do the first step; its result is kept, once the database takes it.
+
+        A paid run is not lost while the database is away. Raises TakenOver.
+        """
         kept = self._here[workflow].kept
         if kept is not None:
             return kept
@@ -269,14 +272,6 @@ class WorkflowEngine:
                 if is_last_try or not passes(error):
                     raise
                 self.stopping.wait(_RETRY_SECONDS)
-
-    def await_ledger(self) -> None:
-        """Wait while the database is away. A SQLite file is always there."""
-        while not self.is_alone and not self.stopping.is_set():
-            with contextlib.suppress(Exception), looking(self.engine) as connection:
-                connection.exec_driver_sql("SELECT 1")
-                return
-            self.stopping.wait(_RETRY_SECONDS)
 
     # -- what is known of workflows
 
