@@ -22,6 +22,7 @@ from accordance.domain.facts import (
     PathChange,
     SelftestFacts,
 )
+from accordance.domain.fail_codes import normal_reason
 from accordance.domain.inheritance import path_beyond
 from accordance.domain.judging import History, judge
 from accordance.domain.patch import read_patch
@@ -120,7 +121,7 @@ def submit(line: Line) -> dict[str, Any]:
     if isinstance(line.get("task"), dict):
         asked = check(json.dumps(line["task"]), "scc.task.v1")
         context = context_of(asked.value) if isinstance(asked, Accepted) else context
-    text = line["raw"] if "raw" in line else json.dumps(line["submit"])
+    text = line["raw"] if line.get("raw") is not None else json.dumps(line["submit"])
     result = check(text, "scc.submit.v1", context)
     errors = {submit_word(violation) for violation in violations_of(result)}
     return report(result, errors) | {"schema_ok": "schema" not in errors}
@@ -199,7 +200,8 @@ def escalation(line: Line) -> dict[str, Any]:
         higher_role=facts["higher_role_available"],
         human_resolved=facts.get("human_resolved"),
     )
-    step = next_step(facts["reason_code"], standing)
+    reason = facts["reason_code"]
+    step = next_step(normal_reason(reason) or reason, standing)
     return {
         "level": step.level,
         "next_action": step.action,
@@ -254,7 +256,7 @@ def case_of(line: Line) -> Case:
     evidence = EvidenceFacts(
         artifacts=artifacts,
         selftest=SelftestFacts(exit_code=0 if boasts else 1),
-        patch=PatchFacts(paths=tuple(changes.paths())),
+        patch=patch_of(changes, facts["artifacts"]),
     )
     return Case(
         task=task,
@@ -274,6 +276,13 @@ def artifact_of(name: ArtifactName, seen: dict[str, Any]) -> ArtifactFact:
     return ArtifactFact(
         name, name.value, **{"readable": True, "size": 1} | seen[name.value]
     )
+
+
+def patch_of(changes: ChangeSet, artifacts: dict[str, Any]) -> PatchFacts:
+    """A line says how long the patch is: an empty patch shows nothing of a change."""
+    changed = tuple(sorted(changes.paths()))
+    is_empty = artifacts.get("patch_diff", {}).get("size") == 0
+    return PatchFacts(missing=changed) if is_empty else PatchFacts(paths=changed)
 
 
 def task_of(line: Line) -> TaskInput:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from accordance.domain.facts import ArtifactName
-from tests.conformance import test_malformed
+from tests.conformance import test_malformed, test_research
 from tests.conformance.lines import folder_of, read_lines
-from tests.conformance.test_gateway import compare, verdict
+from tests.conformance.test_gateway import compare, escalation, verdict
 from tests.conftest import GIVEN_VECTORS
 
 
@@ -85,6 +85,35 @@ def test_an_artifact_that_a_line_does_not_name_is_not_there(
     assert found["seed003"]["checks"]["artifacts_complete"] is False
     assert found["reason_code"] == "ARTIFACT_MISSING"
     assert {name.value for name in ArtifactName} >= set(kept)
+
+
+def test_an_empty_patch_shows_nothing_of_a_change() -> None:
+    """A line says how long each artifact is; what a patch of no bytes holds follows from that."""
+    line = a_passing_verdict()
+    assert line["facts"]["diff"]
+    line["facts"]["artifacts"]["patch_diff"]["size"] = 0
+    found = verdict(line)
+    assert found["seed003"]["checks"]["artifacts_complete"] is False
+    assert found["reason_code"] == "ARTIFACT_MISSING"
+
+
+def test_what_the_contract_refuses_is_not_compared_with_the_harness() -> None:
+    """The harness counts a phase 6 as an extra phase; we have no report on it at all."""
+    expect = {
+        "contract": {"error": "range:phase_executed[2]"},
+        "harness": {"passed": False, "missing": [0], "extra": [6], "score": 0.666667},
+    }
+    asked = {"vs_level": "Light", "phase_executed": [1, 4, 6]}
+    test_research.phases(asked, expect)
+
+
+@pytest.mark.parametrize("written", ["policy_violation", "POLICY_VIOLATION"])
+def test_a_reason_may_be_written_in_lower_case_for_the_ladder_too(written: str) -> None:
+    """As in a submission."""
+    lines = read_lines(GIVEN_VECTORS / "gateway.jsonl")
+    line = next(line for line in lines if line["kind"] == "escalation")
+    found = escalation({**line, "facts": {**line["facts"], "reason_code": written}})
+    assert found["next_action"] == "human"
 
 
 def test_a_text_that_is_only_wrong_by_its_contract_must_be_readable() -> None:

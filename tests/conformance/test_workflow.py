@@ -12,7 +12,7 @@ LINES = Lines("workflow.jsonl")
 
 
 def outcome(line: Line) -> Accepted[Any] | Rejected:
-    asked = line["context"]
+    asked = line.get("context") or {}
     context = Context(task_id=asked.get("task_id"), plan_id=asked.get("plan_id"))
     text = (
         line["input_text"]

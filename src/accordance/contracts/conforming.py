@@ -8,7 +8,7 @@ the message normalised, validated again and reported on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -23,6 +23,7 @@ from accordance.contracts.normalising import Rivals, normalise, rival_answers
 from accordance.contracts.places import Place, place_of
 from accordance.contracts.prepared import PreparedContract
 from accordance.contracts.reading import free_parts_are_sound, is_sound
+from accordance.contracts.recounting import as_counted_in
 from accordance.contracts.serialising import write
 from accordance.contracts.unknown_keys import knows
 from accordance.contracts.validating import (
@@ -86,7 +87,10 @@ def conform(
         if changes:
             repairs = (*repairs, *_repairs_in(changes))
             notices = (*notices, *_notices_in(changes))
-            return conform(rewritten, prepared, context, repairs, notices=notices)
+            result = conform(rewritten, prepared, context, repairs, notices=notices)
+            if isinstance(result, Rejected):
+                return as_counted_in(message, result, changes)
+            return result
 
     for index, rule in enumerate(prepared.rules):
         findings = rule(message, context)
@@ -149,20 +153,25 @@ def _conform_at_length(
     if any(fault["type"] in _MENDED_BY_TABLES for fault in faults):
         normal, repairs = normalise(message, shape)
         changes += repairs
-    normal, rules = _rewritten(normal, prepared, context, changes)
+    normal, mended, rules = _rewritten(normal, prepared, context, changes)
     log.repairs = (*log.repairs, *_repairs_in(changes))
     for notice in _notices_in(changes):
         log.note(notice)
 
+    value: BaseModel | None = None
     if normal is not message:
         subject = _subject(normal, prepared)
         try:
             value = prepared.validate(subject, strict=True, extra="forbid")
-            return _report(normal, value, prepared, context, log, rules)
+            faults = []
         except ValidationError as second_error:
             faults = _faults(second_error)
-    value = _judge(normal, subject, prepared, faults, log)
-    return _report(normal, value, prepared, context, log, rules)
+    if faults:
+        value = _judge(normal, subject, prepared, faults, log)
+    result = _report(normal, value, prepared, context, log, rules)
+    if isinstance(result, Rejected):
+        return as_counted_in(mended, result, changes)
+    return result
 
 
 def _faults(error: ValidationError) -> list[ErrorDetails]:
@@ -218,24 +227,36 @@ def _two_answers(
     )
 
 
+class _Rewritten(NamedTuple):
+    """A message after the contract's own rewrites, and the rules still to run."""
+
+    message: JsonObject
+    mended: JsonObject
+    """Before the rewrites that may take items out of lists."""
+    rules: tuple[Rule, ...]
+
+
 def _rewritten(
     message: JsonObject,
     prepared: PreparedContract,
     context: Context,
     changes: list[Repair | Notice],
-) -> tuple[JsonObject, tuple[Rule, ...]]:
-    """The message after the contract's own rewrites, and the rules still to run."""
+) -> _Rewritten:
     if _is_settled(message, prepared, context):
-        return message, ()
+        return _Rewritten(message, message, ())
 
-    rewritten = message
-    for rewrite in (*prepared.contract.mends, *prepared.rewrites):
-        rewritten, further = rewrite(rewritten, context)
+    mended = message
+    for mend in prepared.contract.mends:
+        mended, further = mend(mended, context)
         changes += further
+    rewritten = mended
+    for rewrite in prepared.rewrites:
+        rewritten, further_changes = rewrite(rewritten, context)
+        changes += further_changes
 
-    if rewritten is not message and _is_settled(rewritten, prepared, context):
-        return rewritten, ()
-    return rewritten, prepared.rules
+    is_settled = rewritten is not message and _is_settled(rewritten, prepared, context)
+    rules = () if is_settled else prepared.rules
+    return _Rewritten(rewritten, mended, rules)
 
 
 def _is_settled(

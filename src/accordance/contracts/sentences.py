@@ -25,9 +25,11 @@ _SHORTENED: Final = (
     "|resp|sr|suppl|univ|viz|vols?|vs"
 )
 _INITIALS: Final = r"[A-Za-z](?:\.[A-Za-z]{1,3})*|Ph\.D"  # J, p, U.S, e.g, a.m
-_NOTHING_BUT_INITIALS: Final = re.compile(r"[A-Za-z]\.(?:\s+[A-Za-z]\.)+")
+_NOTHING_BUT_INITIALS: Final = re.compile(r"[A-Za-z가-힣]\.(?:\s+[A-Za-z가-힣]\.)+")
 _ABBREVIATION: Final = re.compile(rf"{_TITLES}|(?i:{_SHORTENED})|{_INITIALS}")
-_LIST_MARK: Final = re.compile(r"\s*[(\[]?[0-9]{1,3}")
+_LIST_MARK: Final = re.compile(
+    r"\s*[(\[]?(?:[0-9]{1,3}|[가나다라마바사아자차카타파하])"
+)
 _MAY_BE_SHORTENED: Final = re.compile(r"[A-Za-z]{1,4}")  # Jan, No, Sept
 _KOREAN_ENDINGS: Final = "다요까죠"
 
@@ -65,8 +67,9 @@ def _ends_a_sentence(
         goes_on = mark["wide_closing"] and not space and letter.isalnum()  # “好。”他说
         return not goes_on
     if not space:  # as in 3.14 and app.py
+        is_cited = mark["closing"] != ""  # “좋다.”라고 했다
         follows_ending = text[mark.start() - 1] in _KOREAN_ENDINGS
-        return follows_ending and "가" <= letter <= "힣"
+        return follows_ending and not is_cited and "가" <= letter <= "힣"
 
     if mark["stop"] != ".":
         is_quoted = mark["closing"] != ""  # “Why?” he asked

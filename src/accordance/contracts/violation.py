@@ -98,6 +98,7 @@ class Repair(NamedTuple):
     before: object
     after: object
     offset: int | None = None  # only for repairs of the text itself
+    takes_out: bool = False  # an item of a list is gone, and those after it move up
 
     def __str__(self) -> str:
         change = f"{excerpt(self.before)} -> {excerpt(self.after)}"
@@ -143,8 +144,8 @@ class Rejected:
     """The message does not honour its contract.
 
     At most 50 violations and 50 warnings are listed; `total` and `total_warnings` count
-    all. `message` is what paths and fixes refer to: the message after normalising, or
-    None if it could not be read.
+    all. `message` is what paths and fixes refer to: the message after normalising, with
+    every item of its lists in its place, or None if it could not be read.
     """
 
     violations: tuple[Violation, ...]

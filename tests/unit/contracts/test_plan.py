@@ -13,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import BigInteger, Integer
 
-from accordance import Accepted, Context, Rejected, check, check_value, dump
+from accordance import (
+    Accepted,
+    Context,
+    Rejected,
+    apply_fixes,
+    check,
+    check_value,
+    dump,
+)
 from accordance.contracts import fields
 from accordance.contracts.catalogue import plan as plan_contract
 from accordance.contracts.catalogue.plan import PLAN, Edge, Plan
@@ -247,6 +255,89 @@ def test_a_real_task_stays_whatever_it_is_called(fields: Message) -> None:
     assert [
         warning.code for warning in result.warnings if warning.code != "unknown_key"
     ] == []
+
+
+MARKED: list[Any] = [
+    node("START", title="Start"),
+    node("END", title="End"),
+    *goal("a", "b"),
+]
+FROM_START_TO_END: list[Any] = [
+    edge("START", "a", "DEPENDS_ON"),
+    edge("a", "END", "DEPENDS_ON"),
+    edge("b", "END", "DEPENDS_ON"),
+]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "places"),
+    [
+        pytest.param(
+            [*MARKED, node("c", title="")],
+            [],
+            ["empty $.nodes[5].title"],
+            id="a field of a node",
+        ),
+        pytest.param(
+            [*MARKED, node("a")],
+            [],
+            ["duplicate_id $.nodes[5].task_id"],
+            id="an id",
+        ),
+        pytest.param(
+            MARKED,
+            [edge("a", "b", "BLOCKS"), edge("b", "nix", "DEPENDS_ON")],
+            [
+                "not_in_enum $.edges[3].edge_type",
+                "dangling_reference $.edges[4].to_task_id",
+            ],
+            id="edges",
+        ),
+        pytest.param(
+            MARKED,
+            [edge("b", "b", "DEPENDS_ON")],
+            ["cycle $.edges[3]"],
+            id="an edge to itself",
+        ),
+    ],
+)
+def test_places_are_those_of_the_plan_with_its_marks(
+    nodes: list[Message], edges: list[Message], places: list[str]
+) -> None:
+    """The author counts START and END, whether they are taken out or not; on both roads."""
+    message = plan(nodes, [*FROM_START_TO_END, *edges])
+    assert found(message) == places
+    by_other_names: Message = dict(message)
+    by_other_names["tasks"] = by_other_names.pop("nodes")
+    by_other_names["links"] = by_other_names.pop("edges")
+    assert found(by_other_names) == places
+
+
+def test_fixes_and_warnings_name_places_of_the_plan_with_its_marks() -> None:
+    """The edge is turned where it stands, and the plan is then accepted."""
+    root_of_its_own = {**node("root"), "colour": "red"}
+    nodes = [*MARKED[:2], root_of_its_own, *MARKED[3:]]
+    message = plan(nodes, [*FROM_START_TO_END, edge("a", "b", "REQUIRES")])
+    result = outcome(message)
+    assert isinstance(result, Rejected)
+    assert result.message is not None
+    assert [violation.path for violation in result.violations] == [
+        "$.edges[3].edge_type"
+    ]
+    assert sorted(f"{warning.code} {warning.path}" for warning in result.warnings) == [
+        "mark_taken_out $.nodes[0]",
+        "mark_taken_out $.nodes[1]",
+        "root_not_goal $.nodes[2].node_type",
+        "unknown_key $.nodes[2].colour",
+    ]
+    mended = accepted(apply_fixes(result.message, result.violations))
+    assert ("b", "a", "DEPENDS_ON") in shape(mended)[1]
+
+
+def test_a_candidate_of_no_node_is_no_further_fault() -> None:
+    """Its group leads nowhere; that is said once."""
+    message = plan(goal("a"), [edge("nix", "a", "ALTERNATIVE", group_id="1")])
+    assert found(message) == ["dangling_reference $.edges[0].from_task_id"]
 
 
 STANDING_ELSEWHERE: list[Any] = [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
+from accordance.contracts.fields import Text
 from accordance.contracts.printable import is_blank, printable, printable_lines
 
 SHOWN = [
@@ -56,14 +58,28 @@ def test_lines_stay_lines() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " \t\n", "\u200b", "\u3164\ufeff \u2060", "\x00\x7f\x9b", "\u2800\u00ad"],
+    [
+        "",
+        " \t\n",
+        "\u200b",
+        "\u3164\ufeff \u2060",
+        "\x00\x7f\x9b",
+        "\u2800\u00ad",
+        pytest.param("\U000e0068\U000e0069", id="tags, which spell words unseen"),
+        pytest.param("\U000e0101\ufffa\U0001d173", id="variants, notes, beams"),
+    ],
 )
 def test_what_is_blank(text: str) -> None:
-    """A text nobody can see says nothing."""
+    """A text nobody can see says nothing, by our own rule and by pydantic's."""
     assert is_blank(text)
+    with pytest.raises(ValidationError):
+        TypeAdapter(Text).validate_python(text)
 
 
-@pytest.mark.parametrize("text", [".", "\u200bx", "文", "👍", "\u202ex"])
+@pytest.mark.parametrize(
+    "text", [".", "\u200bx", "文", "👍", "\u202ex", "🏴\U000e0067\U000e007f", "𝄞"]
+)
 def test_what_is_not_blank(text: str) -> None:
     """One visible sign is enough."""
     assert not is_blank(text)
+    assert TypeAdapter(Text).validate_python(text) == text

@@ -281,6 +281,11 @@ def test_small_letters_begin_a_sentence_where_the_author_writes_so(
         ("이론이 맞다. 시험할 수 있다.", 2),
         ("이론이 맞다.시험할 수 있다.끝났어요.", 3),
         ("모델은 좋다. pytest가 통과했다. numpy도 썼다. 끝.", 4),
+        ("저자는 “근거가 부족하다.”며 유보했다. 끝.", 2),
+        ("'맞다.'고 했다. (표 2를 보았다.)에 따르면 그렇다.", 2),
+        ("“왜?”라고 물었다. 답은 없다.", 2),
+        ("가. 시험한다. 나. 비교한다.", 2),
+        ("가. 나. 다. 라.", 4),
         ("这是一句。这是两句！", 2),
         ("第一句。第二句？第三句！第四句。", 4),
         ("他说：“好。”然后走了。", 1),
@@ -289,7 +294,7 @@ def test_small_letters_begin_a_sentence_where_the_author_writes_so(
     ],
 )
 def test_sentences_of_other_scripts(text: str, count: int) -> None:
-    """Full-width marks end a sentence anywhere; a Korean verb does so even where no space follows."""
+    """Full-width marks end a sentence anywhere; a Korean verb does so even where no space follows, unless it is cited."""
     assert count_sentences(text) == count
 
 

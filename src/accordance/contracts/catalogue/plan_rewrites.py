@@ -101,6 +101,7 @@ def _without_marks(
                 path=path,
                 before=node,
                 after=None,
+                takes_out=True,
             )
         )
         remarks.append(
@@ -267,6 +268,7 @@ def _with_parts_of_the_root(
                 path=f"$.edges[{index}]",
                 before=edge,
                 after=replacement,
+                takes_out=replacement is None,
             )
         )
     return kept
@@ -306,6 +308,7 @@ def _missing_parent_edges(
     The id of an edge follows from what it joins, so it is the same for the same plan.
     """
     plan_id = plan_id_of(message)
+    known = {text_or_none(node.get("task_id")) for node in nodes}
     for node in nodes:
         task = node.get("task_id")
         if not isinstance(task, str) or task == outline.root:
@@ -314,7 +317,7 @@ def _missing_parent_edges(
             continue
 
         parent = outline.group_parent.get(task)
-        if parent is None:
+        if parent is None or parent not in known:
             if outline.is_only_waited_for(task):
                 continue
             parent = outline.root
