@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, NoReturn, TypeAlias
 
-from sqlalchemy import ClauseElement, Connection, Dialect, Insert, Select
+from sqlalchemy import (
+    BindParameter,
+    ClauseElement,
+    Connection,
+    Dialect,
+    Insert,
+    Select,
+    bindparam,
+)
 from sqlalchemy.exc import DBAPIError
 
 Row: TypeAlias = Any
@@ -29,6 +37,7 @@ Description: TypeAlias = Sequence[Sequence[Any]]
 """What a driver says of columns: each begins with its name and the code of its type."""
 
 _NO_VALUES: Final[Values] = {}
+_FEW: Final = 20  # rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +104,42 @@ class Driver:
         return self.change(prepared.sql, prepared.parameters(values))
 
     def write_all(self, statement: ClauseElement, rows: Sequence[Values]) -> None:
-        """Execute a statement that writes once for each row, all with the same keys."""
+        """Execute a statement that writes once for each row, all with the same keys.
+
+        Few rows go to PostgreSQL statement by statement. If many go at once, psycopg
+        ends with a message that stops PostgreSQL's clock for silent transactions until
+        the next statement; a machine that stands still just then holds its plan.
+        """
+        are_few = self._dialect.name == "postgresql" and 1 < len(rows) <= _FEW
         if len(rows) == 1:
             self.write(statement, rows[0])
+        elif are_few and isinstance(statement, Insert):
+            self._insert_together(statement, rows)
+        elif are_few:
+            for row in rows:
+                self.write(statement, row)
         elif rows:
             prepared = self._prepare(statement, tuple(rows[0]))
             self.change_many(prepared.sql, [prepared.parameters(row) for row in rows])
+
+    def _insert_together(self, statement: Insert, rows: Sequence[Values]) -> None:
+        """Insert a few rows in a single statement."""
+        names = tuple(rows[0])
+        key = (self._dialect.name, statement, (*names, str(len(rows))))
+        prepared = _prepared.get(key)
+        if prepared is None:
+            places = [
+                {name: _bind(statement, name, place) for name in names}
+                for place in range(len(rows))
+            ]
+            together = statement.values(places)
+            prepared = _prepared[key] = _translate(together, (), self._dialect)
+
+        values: dict[str, Any] = {}
+        for place, row in enumerate(rows):
+            for name in names:
+                values[_name_at(name, place)] = row[name]
+        self.change(prepared.sql, prepared.parameters(values))
 
     # -- statements in the words of the database
 
@@ -161,6 +200,16 @@ class Driver:
 
 
 # -- translating
+
+
+def _name_at(name: str, place: int) -> str:
+    """The name of a value among those of several rows."""
+    return f"{name}_{place}"
+
+
+def _bind(statement: Insert, name: str, place: int) -> BindParameter[Any]:
+    kind = statement.table.c[name].type
+    return bindparam(_name_at(name, place), type_=kind)
 
 
 def _translate(

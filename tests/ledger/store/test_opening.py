@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import bindparam, update
 from sqlalchemy.exc import DBAPIError
 
 from accordance.cli.main import run
@@ -25,11 +26,14 @@ from accordance.errors import (
     LedgerUnreachable,
 )
 from accordance.project.home import Home
+from accordance.store.driver import Driver
 from accordance.store.opening import (
     VERSION_TABLE,
     make_engine,
     open_ledger,
 )
+from accordance.store.statements import insertion
+from accordance.store.tables import COUNTERS
 from tests.ledger.project import Clock, Project
 from tests.limits import LIMIT
 from tests.messages import PLAN, small_plan
@@ -358,4 +362,24 @@ def test_a_transaction_that_falls_silent_holds_nobody_up(postgresql_url: str) ->
         with pytest.raises(DBAPIError) as ended:
             silent.exec_driver_sql("SELECT 1")
     assert ended.value.connection_invalidated
+    engine.dispose()
+
+
+def test_nor_one_that_falls_silent_behind_several_rows(postgresql_url: str) -> None:
+    """If psycopg sent them together, PostgreSQL's clock would stand still behind them."""
+    open_ledger(postgresql_url).close()
+    engine = make_engine(postgresql_url, silent_seconds=0.5)
+    names = ("a", "b", "c")
+    count_up = update(COUNTERS).where(COUNTERS.c.name == bindparam("key"))
+    with engine.connect() as silent, engine.connect() as other:
+        silent.begin()
+        added = [{"name": name, "number": 0} for name in names]
+        Driver(silent).write_all(insertion(COUNTERS), added)
+        Driver(silent).write_all(
+            count_up, [{"key": name, "number": 1} for name in names]
+        )
+        other.exec_driver_sql("LOCK TABLE counters")  # waits until the first is ended
+        assert other.exec_driver_sql("SELECT count(*) FROM counters").scalar() == 2
+        with pytest.raises(DBAPIError):
+            silent.exec_driver_sql("SELECT 1")
     engine.dispose()
