@@ -163,9 +163,10 @@ def _live(place: Place, address: str, seat: int, seed: int, version: str) -> Non
         _take_version(version)
         if place.has_users:
             _become_user(_FIRST_USER + seat)
-        while True:
+        asked_to_end = threading.Event()
+        while not asked_to_end.is_set():
             try:
-                _work(place, address, seat, seed)
+                _work(place, address, seat, seed, asked_to_end)
                 break
             except LedgerError:
                 # It began while the database was away: its supervisor begins it again.
@@ -188,7 +189,9 @@ def _become_user(user: int) -> None:
     os.setresuid(user, user, user)
 
 
-def _work(place: Place, address: str, seat: int, seed: int) -> None:
+def _work(
+    place: Place, address: str, seat: int, seed: int, asked_to_end: threading.Event
+) -> None:
     """Work until nothing is left to do, or until a signal comes."""
     dice = random.Random(seed)
     log = place.log.open("ab", buffering=0)
@@ -211,7 +214,12 @@ def _work(place: Place, address: str, seat: int, seed: int) -> None:
         dead_after=DEAD_AFTER_SECONDS,
         plan_id=PLAN,
     )
-    signal.signal(signal.SIGTERM, lambda *_: runner.stop())
+
+    def end(*_: object) -> None:
+        asked_to_end.set()
+        runner.stop()
+
+    signal.signal(signal.SIGTERM, end)
     runner.until_it_rests()
 
 
