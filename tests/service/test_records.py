@@ -123,8 +123,8 @@ def test_an_anchor(project: Project) -> None:
 def test_health(project: Project) -> None:
     """The machine, and the ledger with what waits."""
     found = {finding.name: finding.found for finding in look_around(project.home.root)}
-    assert found["ledger"].startswith("1 plans in ")
-    assert found["inbox"] == "0 questions wait for a person"
+    assert found["ledger"].startswith("1 plan in ")
+    assert found["inbox"] == "0 questions for a person"
 
 
 @pytest.mark.parametrize(

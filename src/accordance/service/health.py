@@ -18,6 +18,7 @@ from accordance.changes.project_repository import (
 )
 from accordance.errors import AccordanceError, BlobError, LedgerMissing
 from accordance.project.home import find_home
+from accordance.rendering.amounts import counted
 from accordance.service.project import Project, open_project
 from accordance.service.views.health import HealthView
 from accordance.workspace.probing import probe
@@ -134,8 +135,8 @@ def _ledger(folder: Path | None, ledger: str | None) -> Iterator[HealthView]:
             code=error.code,
         )
     else:
-        yield _view("ledger", f"{plans} plans in {place}")
-        yield _view("inbox", f"{questions} questions wait for a person")
+        yield _view("ledger", f"{counted(plans, 'plan')} in {place}")
+        yield _view("inbox", f"{counted(questions, 'question')} for a person")
         yield blobs
 
 
