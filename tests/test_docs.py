@@ -9,12 +9,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
 from tools.make_docs import DOCS, END, GENERATED, START
 
 from accordance import check
-from accordance.cli.main import COMMANDS
+from accordance.cli.main import COMMANDS, app
 from accordance.executors.prompt_files import PromptFiles
 from accordance.project.settings import read_settings
 from tests.settings import routing_from
@@ -45,6 +46,15 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == GENERATED[name](), (
         "run make docs"
     )
+
+
+def test_the_page_of_commands_depends_on_no_earlier_call() -> None:
+    """Click keeps the help option of a command, with the names that its first caller gave it."""
+    group = app.get_command(click.Context(app), "worker")
+    assert group is not None
+    group._help_option = None
+    group.get_help(click.Context(group))  # knows only --help
+    assert GENERATED["cli.md"]() == (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.seed("001-2")

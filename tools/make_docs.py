@@ -165,6 +165,8 @@ def cli_page() -> str:
 
 
 def _help(command: click.Command, context: click.Context) -> Iterator[str]:
+    # click keeps the help option of the first context that asked, with its names
+    command._help_option = None  # noqa: SLF001
     yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         names = command.list_commands(context)
