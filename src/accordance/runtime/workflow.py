@@ -173,8 +173,8 @@ class WorkflowEngine:
     def _begin(self, claimed: ClaimedAttempt) -> None:
         """Carry an attempt out in a thread.
 
-        A workflow that still runs here, because this worker was taken for dead, goes on under
-        its new claim.
+        A workflow that still runs here, because this worker was taken for dead, goes on
+        under its new claim.
         """
         runs_here = claimed.workflow in self._here
         self._here[claimed.workflow] = claimed

@@ -50,8 +50,8 @@ class Prepared:
     rows_of: RowsOf
 
 
-_prepared: Final[dict[tuple[str, ClauseElement, tuple[str, ...]], Prepared]] = {}
-"""By database, statement and the columns that it writes."""
+_prepared: Final[dict[tuple[str, ClauseElement, tuple[str, ...], int], Prepared]] = {}
+"""By database, statement, the columns that it writes, and how many rows at once."""
 _rows_of: Final[dict[str, RowsOf]] = {}
 """How the rows of a statement in the words of a database are read."""
 
@@ -125,7 +125,7 @@ class Driver:
     def _insert_together(self, statement: Insert, rows: Sequence[Values]) -> None:
         """Insert a few rows in a single statement."""
         names = tuple(rows[0])
-        key = (self._dialect.name, statement, (*names, str(len(rows))))
+        key = (self._dialect.name, statement, names, len(rows))
         prepared = _prepared.get(key)
         if prepared is None:
             places = [
@@ -171,7 +171,7 @@ class Driver:
     # -- helpers
 
     def _prepare(self, statement: ClauseElement, written: tuple[str, ...]) -> Prepared:
-        key = (self._dialect.name, statement, written)
+        key = (self._dialect.name, statement, written, 1)
         prepared = _prepared.get(key)
         if prepared is None:
             prepared = _prepared[key] = _translate(statement, written, self._dialect)
