@@ -13,6 +13,7 @@ from sqlalchemy import Engine, event
 from accordance.store.driver import Driver
 
 _VERBS = ("INSERT", "UPDATE", "DELETE")
+_NUMBERED = "WITH counter"  # takes numbers, and inserts so many events
 
 
 class Counted:
@@ -43,8 +44,11 @@ class Counted:
             def executed(
                 driver: Any, sql: str, parameters: Any = (), *more: Any
             ) -> Any:
-                is_many = execute is change_many
-                count = len(parameters) if is_many else 1
+                count = 1
+                if execute is change_many:
+                    count = len(parameters)
+                elif sql.startswith(_NUMBERED):
+                    count = parameters["count"]
                 self._wrote(driver._connection, sql, count)
                 return execute(driver, sql, parameters, *more)
 
@@ -59,6 +63,12 @@ class Counted:
         self._wrote(connection, statement, len(more[0]) if many else 1)
 
     def _wrote(self, connection: Any, statement: str, count: int) -> None:
+        if statement.startswith(_NUMBERED):
+            connection.info["bench wrote"] = True
+            with self._lock:
+                self.rows["UPDATE"] += 1
+                self.rows["INSERT"] += count
+            return
         verb = statement[:6]
         if verb in _VERBS:
             connection.info["bench wrote"] = True

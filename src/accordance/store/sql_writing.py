@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, Final
@@ -59,24 +60,46 @@ class SqlWriting(Transaction):
         self._unwritten.entries = []
         self._unwritten.ledger_entries = []
 
-        count = len(entries) + len(ledger_entries)
-        if not count:
-            return
-        number = self._take_numbers(count)
         if entries:
-            self._insert_events(TASK_EVENTS, entries, number)
+            self._insert_events(TASK_EVENTS, entries)
         if ledger_entries:
-            number += len(entries)
-            self._insert_events(LEDGER_EVENTS, ledger_entries, number)
+            self._insert_events(LEDGER_EVENTS, ledger_entries)
 
-    def _take_numbers(self, count: int) -> int:
-        """Return the first of so many numbers, which no other transaction gets."""
-        statement = statements.TAKE_NUMBERS[self._dialect]
-        counters = self._driver.execute(statement, (count,))
-        if not counters:
+    def _insert_events(self, table: Table, entries: Sequence[ChainEntry]) -> None:
+        """Insert events with the next numbers, which no other transaction gets."""
+        columns = statements.stored_columns(self._connection.dialect, table)
+        events = []
+        for entry in entries:
+            event = {}
+            for name, process in columns:
+                value = getattr(entry, name)
+                event[name] = value if process is None else process(value)
+            events.append(event)
+
+        if self._dialect == "postgresql":
+            inserted = self._insert_numbered(table, events)
+        else:
+            inserted = self._count_and_insert(table, events)
+        if not inserted:
             raise LedgerDamaged("the counter of events is missing")
-        last: int = counters[0].number
-        return last - count + 1
+
+    def _insert_numbered(self, table: Table, events: list[dict[str, Any]]) -> bool:
+        """Let PostgreSQL count and insert in one statement; whether it could count."""
+        statement = statements.numbered_insertion(table)
+        values = {"events": json.dumps(events), "count": len(events)}
+        return self._driver.change(statement, values) > 0
+
+    def _count_and_insert(self, table: Table, events: list[dict[str, Any]]) -> bool:
+        """Count, and insert events with their numbers; whether it could count."""
+        counters = self._driver.execute(statements.COUNT_ON, (len(events),))
+        if not counters:
+            return False
+        first = counters[0].number - len(events) + 1
+        for number, event in enumerate(events, first):
+            event["number"] = number
+        statement = statements.bulk(self._connection.dialect, table).statement
+        self._driver.change_many(statement, [tuple(event.values()) for event in events])
+        return True
 
     def take_question_numbers(self, count: int) -> int:
         statement = statements.TAKE_QUESTION_NUMBERS
@@ -85,17 +108,6 @@ class SqlWriting(Transaction):
             raise LedgerDamaged("the counter of questions is missing")
         last: int = counter.number
         return last - count + 1
-
-    def _insert_events(
-        self, table: Table, entries: Iterable[ChainEntry], first_number: int
-    ) -> None:
-        names = statements.written_columns(table)
-        values = []
-        for number, entry in enumerate(entries, first_number):
-            row = {name: getattr(entry, name) for name in names}
-            row["number"] = number
-            values.append(row)
-        self._driver.write_all(statements.insertion(table), values)
 
     def flush(self) -> None:
         """Write where plans and tasks stand."""

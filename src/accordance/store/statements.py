@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
@@ -122,14 +122,10 @@ TAKE_QUESTION_NUMBERS: Final = text(
     " RETURNING number"
 )
 """Takes numbers for questions, which no other question ever gets."""
-_COUNT_ON: Final = "UPDATE counters SET number = number + {} WHERE name = 'events' RETURNING number"  # fmt: skip
-TAKE_NUMBERS: Final[Mapping[str, str]] = {
-    "sqlite": _COUNT_ON.format("?"),
-    "postgresql": _COUNT_ON.format("%s")
-    + ", pg_notify('accordance_events', number::text)",
-}
-"""Takes numbers for events. The row is held until the commit, so numbers become visible
-in the order of commits: a reader of everything after a number misses nothing."""
+COUNT_ON: Final = (
+    "UPDATE counters SET number = number + ? WHERE name = 'events' RETURNING number"
+)
+"""Takes numbers for events, in the words of SQLite; returns the last."""
 
 
 def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
@@ -161,6 +157,46 @@ def written_columns(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.c if column.computed is None)
 
 
+Process: TypeAlias = Callable[[Any], Any]
+
+
+@cache
+def stored_columns(
+    dialect: Dialect, table: Table
+) -> tuple[tuple[str, Process | None], ...]:
+    """Return the columns that are written, each with what its values pass through."""
+    return tuple(
+        (column.name, column.type.bind_processor(dialect))
+        for column in table.c
+        if column.computed is None
+    )
+
+
+@cache
+def numbered_insertion(table: Table) -> str:
+    """Return PostgreSQL's statement that takes numbers and inserts events with them.
+
+    However many there are, it is a single statement: `events` is a list in JSON, and
+    `count` its length. The counter's row is held until the commit, so numbers become
+    visible in the order of commits: a reader of everything after a number misses nothing.
+    """
+    columns = [name for name in written_columns(table) if name != "number"]
+    typed = []
+    for name in columns:
+        is_number = isinstance(table.c[name].type, Integer)
+        typed.append(f"{name} {'int' if is_number else 'text'}")
+    names = ", ".join(columns)
+    return (
+        "WITH counter AS ("  # noqa: S608
+        "UPDATE counters SET number = number + %(count)s::bigint WHERE name = 'events'"
+        " RETURNING number AS last, pg_notify('accordance_events', number::text))"
+        f" INSERT INTO {table.name} ({names}, number)"
+        f" SELECT {names}, last - %(count)s::bigint + place FROM counter,"
+        f" ROWS FROM (json_to_recordset(%(events)s::json) AS ({', '.join(typed)}))"
+        f" WITH ORDINALITY AS events ({names}, place)"
+    )
+
+
 class Bulk(NamedTuple):
     """Inserts many rows as the driver takes them, past SQLAlchemy."""
 
@@ -171,12 +207,10 @@ class Bulk(NamedTuple):
 @cache
 def bulk(dialect: Dialect, table: Table) -> Bulk:
     """Return the statement, and what turns a row into its parameters."""
-    written = [column for column in table.c if column.computed is None]
-    columns = [(column.name, column.type.bind_processor(dialect)) for column in written]
-
+    columns = stored_columns(dialect, table)
     quoted = dialect.identifier_preparer
     target = quoted.format_table(table)
-    names = ", ".join(quoted.format_column(column) for column in written)
+    names = ", ".join(quoted.quote(name) for name, _ in columns)
     mark = "?" if dialect.paramstyle == "qmark" else "%s"
     marks = ", ".join([mark] * len(columns))
     statement = f"INSERT INTO {target} ({names}) VALUES ({marks})"  # noqa: S608
