@@ -23,6 +23,7 @@ from accordance.runtime.ports import (
     TaskAttempt,
     ThreadSignals,
 )
+from accordance.runtime.settling import EndedRun, Settle, TakeUp, settle_all
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
 from accordance.work.taking import Taken, take_up
@@ -92,12 +93,13 @@ class Parts:
         self._meet("kept")
         return kept
 
-    def settle_once(
-        self, _: str, settle: Callable[[QueueingTransaction], Settled]
-    ) -> Settled:
+    def settle_once(self, workflow: str, settle: Settle, take_up: TakeUp) -> Settled:
         """All of it, or nothing."""
         with self.transaction() as unit:
-            settled = settle(unit)
+            ended = EndedRun(workflow, settle, take_up)
+            [settled] = settle_all(
+                unit, [ended], lambda name: self._meet(f"end {name}")
+            )
             self._meet("commit")
         return settled
 
@@ -156,6 +158,7 @@ def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
     assert parts.met == [
         "run",
         "kept",
+        "end w",
         "take up next, 4 free",
         "commit",
         "expect ['next']",
@@ -184,10 +187,12 @@ def test_nothing_new_begins_at_the_end(
         parts.signals.stop.set()
     slot = parts.slots.begin("w", "q")
     settled = parts.settle_once(
-        "w", lambda unit: path.settle(unit, attempt, slot, kept)
+        "w",
+        lambda unit: path.settle(unit, attempt, slot, kept),
+        lambda unit: path.take_up_next(unit, PLAN),
     )
     assert (settled.answer["status"], settled.queued) == ("accepted", [])
-    assert parts.met == ["commit"]
+    assert parts.met == ["end w", "commit"]
 
 
 def test_what_was_not_begun_is_handed_back(on: Stage, attempt: TaskAttempt) -> None:

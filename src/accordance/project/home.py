@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -180,7 +181,7 @@ def write_file(path: Path, content: bytes) -> None:
     """Write a whole file, or leave it as it was. Raises LedgerUnavailable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{os.getpid()}.part")
+        temporary = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             temporary.write_bytes(content)
             temporary.replace(path)

@@ -4,7 +4,8 @@
     carry_out      its workflow begins, as soon as a slot is free
       execute      step one: the executor runs; its outcome is kept before any decision
       settle       step two, in one transaction with the end of the workflow: what the
-                   run means for the task, and the attempts that can begin because of it
+                   run means for the task. Attempts of a plan may be settled together;
+                 then those are taken up that can begin because of it
     report         the listener is informed, branches are moved
 
 When a process is killed at any point, another resumes from what was kept. Nothing
@@ -131,7 +132,9 @@ class AttemptPath:
                 workflow, lambda: self.execute(attempt, slot.stop)
             )
             return self.workflows.settle_once(
-                workflow, lambda unit: self.settle(unit, attempt, slot, kept)
+                workflow,
+                lambda unit: self.settle(unit, attempt, slot, kept),
+                lambda unit: self.take_up_next(unit, attempt.plan_id),
             )
         finally:
             self.slots.end(slot)
@@ -187,11 +190,10 @@ class AttemptPath:
         answer = self._decide(unit.tx, attempt, KeptRun.from_json(kept))
         ended = self.watch.over(unit.tx, attempt) - over_before
 
-        self.slots.end(slot)  # first, so that the next attempts can have it
-        queued = self._take_up_next(unit, attempt.plan_id)
+        self.slots.end(slot)  # now, so that the next attempts can have it
         for name in _LEFT_OUT:
             answer.pop(name, None)
-        return Settled(answer, queued, ended)
+        return Settled(answer, ended=ended)
 
     def _decide(
         self, tx: Transaction, attempt: TaskAttempt, kept: KeptRun
@@ -233,10 +235,10 @@ class AttemptPath:
             tx, self.home, message, task_id, number, has_stronger=has_stronger
         )
 
-    def _take_up_next(
+    def take_up_next(
         self, unit: QueueingTransaction, plan_id: str
     ) -> list[QueuedAttempt]:
-        """Take up what can begin because an attempt was settled."""
+        """Take up what can begin because attempts were settled."""
         if self.workflows.is_stopping or self.signals.stop.is_set():
             return []
         if why_not_begin(unit.tx, plan_id, None):

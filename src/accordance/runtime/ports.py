@@ -146,12 +146,16 @@ class Workflows(Protocol):
         """
 
     def settle_once(
-        self, workflow: str, settle: Callable[[QueueingTransaction], Settled]
+        self,
+        workflow: str,
+        settle: Callable[[QueueingTransaction], Settled],
+        take_up: Callable[[QueueingTransaction], list[QueuedAttempt]],
     ) -> Settled:
         """Do the second step.
 
-        The ledger, the attempts that begin because of it and the end of this one commit
-        together.
+        The ledger, the attempts that `take_up` begins because of it and the end of this
+        one commit together. So may other attempts of the plan; then only one of them
+        returns what was taken up.
         """
 
     def expect(self, queued: Sequence[QueuedAttempt]) -> None:

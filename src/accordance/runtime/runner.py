@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from accordance.domain.capabilities import Capabilities
-from accordance.domain.input_binding import InputFile
 from accordance.domain.lifecycle import State
 from accordance.domain.plan_lifecycle import PlanState
 from accordance.domain.records import PlanRecord
@@ -54,7 +53,7 @@ from accordance.store.failures import translated
 from accordance.store.ledger import Transaction
 from accordance.store.opening import make_engine, open_ledger
 from accordance.work.input_files import InputUploads, look_at_inputs
-from accordance.work.taking import NoTaskReason, while_work_ends, why_at_rest
+from accordance.work.taking import NoTaskReason, why_no_look
 
 _LOOK_SECONDS: Final = 0.5  # between looks for work from outside
 _FULL_LOOK_SECONDS: Final = 3.0  # the same, while there is no room for more
@@ -333,28 +332,27 @@ class Runner:
         return is_full and time.monotonic() < next_look
 
     def _look_at_plans(self) -> dict[str, Look]:
-        """Take up what can begin, plan by plan."""
+        """Take up what can begin, plan by plan. Plans that rest are not locked."""
         files = look_at_inputs(
             self.ledger, self.home, self._uploads if self._is_worker else None
         )
         with self.ledger.read() as tx:
-            rests = {plan.plan_id: _rest_of(tx, plan) for plan in self._plans(tx)}
+            rests = {
+                plan.plan_id: why_no_look(tx, plan, files) for plan in self._plans(tx)
+            }
 
         looks = {}
         for plan_id, rest in rests.items():
-            if rest:  # a plan at rest is not worth a write transaction
-                looks[plan_id] = resting(rest)
-            else:
-                looks[plan_id] = self._take_up_in(plan_id, files)
+            self._unstartable.replace(plan_id, {})
+            look = resting(rest) if rest else self._path.take_up(plan_id, files)
+            looks[plan_id] = self._heed(plan_id, look)
         return looks
 
     def _plans(self, tx: Transaction) -> list[PlanRecord]:
         return [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
 
-    def _take_up_in(self, plan_id: str, files: list[InputFile]) -> Look:
-        self._unstartable.replace(plan_id, {})
-        look = self._path.take_up(plan_id, files)
-
+    def _heed(self, plan_id: str, look: Look) -> Look:
+        """Report what could not begin in a plan, or leave it to others."""
         if look.progress is RunProgress.BEGAN:
             self._has_begun = True
         self._unstartable.replace(plan_id, look.unstartable)
@@ -406,12 +404,6 @@ class Runner:
             for attempt, slot in running:
                 if not is_wanted(tx, attempt):
                     slot.stop.set()
-
-
-def _rest_of(tx: Transaction, plan: PlanRecord) -> NoTaskReason | None:
-    """Why nothing in a plan can be taken up at all, if so."""
-    reason = why_at_rest(tx, plan)
-    return reason and while_work_ends(tx, plan.plan_id, reason)
 
 
 def is_wanted(tx: Transaction, attempt: TaskAttempt) -> bool:

@@ -39,6 +39,14 @@ from accordance.runtime.ports import (
     Settled,
     TaskAttempt,
 )
+from accordance.runtime.settling import (
+    MOST,
+    EndedRun,
+    Settle,
+    TakeUp,
+    Turns,
+    settle_all,
+)
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
@@ -89,6 +97,7 @@ class WorkflowEngine:
     silent_seconds: float = 15.0  # within a transaction, then the database ends it
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
+    _turns: Turns = field(default_factory=Turns)
     _has_stopped: bool = False
 
     # -- starting
@@ -219,6 +228,7 @@ class WorkflowEngine:
             within(connection, time_on(connection)) as tx,
         ):
             yield _Unit(tx, connection, self)
+        tx.do_afterwards()
 
     def execute_once(
         self, workflow: str, execute: Callable[[], JsonObject]
@@ -239,21 +249,77 @@ class WorkflowEngine:
         )
         return produced
 
-    def settle_once(
-        self, workflow: str, settle: Callable[[QueueingTransaction], Settled]
-    ) -> Settled:
+    def settle_once(self, workflow: str, settle: Settle, take_up: TakeUp) -> Settled:
         """Do the second step, which commits together with the end of the workflow.
 
         After a conflict with another transaction it is repeated. Raises TakenOver.
         """
+        plan_id = self._here[workflow].attempt.plan_id
+        ended = EndedRun(workflow, settle, take_up)
+        self._turns.wait_for(plan_id, ended)
+        if not ended.is_over:
+            try:
+                self._settle_what_waits(plan_id, ended)
+            finally:
+                self._turns.pass_on(plan_id)
 
-        def settle_on(connection: Connection) -> Settled:
+        settled = ended.outcome()
+        for act in ended.afterwards:
+            act()
+        return settled
+
+    def _settle_what_waits(self, plan_id: str, first: EndedRun) -> None:
+        """Settle an attempt, with all that wait when the plan is locked.
+
+        If they cannot be settled together, each is settled by itself: what is wrong
+        with one of them is nothing to the others.
+        """
+        runs = [first]
+        try:
+            try:
+                self._settle_together(plan_id, runs)
+            except Exception:
+                if len(runs) == 1:
+                    raise
+                for ended in runs:
+                    self._settle_alone(ended)
+        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
+            first.error = error
+        finally:
+            for ended in runs[1:]:
+                ended.has_turn.set()
+
+    def _settle_together(self, plan_id: str, runs: list[EndedRun]) -> None:
+        """Settle attempts, and add those to them that wait when the plan is locked."""
+
+        def settle_on(connection: Connection) -> list[Settled]:
             with within(connection, time_on(connection)) as tx:
-                settled = settle(_Unit(tx, connection, self))
-                self.queue.settle(connection, self._here[workflow])
-                return settled
+                tx.lock(plan_id)
+                runs.extend(self._turns.gather(plan_id, MOST - len(runs)))
+                return self._settled_in(tx, connection, runs)
 
-        return self._insistently(settle_on)
+        for ended, settled in zip(runs, self._insistently(settle_on), strict=True):
+            ended.settled = settled
+
+    def _settle_alone(self, ended: EndedRun) -> None:
+        def settle_on(connection: Connection) -> list[Settled]:
+            with within(connection, time_on(connection)) as tx:
+                return self._settled_in(tx, connection, [ended])
+
+        try:
+            [ended.settled] = self._insistently(settle_on)
+        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
+            ended.error = error
+
+    def _settled_in(
+        self, tx: SqlTransaction, connection: Connection, runs: list[EndedRun]
+    ) -> list[Settled]:
+        unit = _Unit(tx, connection, self)
+
+        def end_workflow(workflow: str) -> None:
+            self.queue.settle(connection, self._here[workflow])
+
+        return settle_all(unit, runs, end_workflow)
 
     def _insistently(self, act: Callable[[Connection], Result]) -> Result:
         """Do it in a transaction, again and again while the database is away or busy.
@@ -339,6 +405,7 @@ class WorkflowEngine:
                 yield None
                 return
             yield tx, None if kept is None else KeptRun.from_json(kept)
+        tx.do_afterwards()
 
     def take_back(self, workflow: str, attempt: TaskAttempt) -> None:
         """Remove an attempt that has not begun from its queue; hand its task back."""

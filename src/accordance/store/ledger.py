@@ -8,7 +8,7 @@ tests them all.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +57,27 @@ class Transaction(ChainedStorage, ABC):
     def __init__(self, now: str) -> None:
         super().__init__(now)
         self._asked: list[str] = []  # questions that have no number yet
+        self._afterwards: list[Callable[[], None]] = []
+
+    # -- what waits for the commit
+
+    def afterwards(self, act: Callable[[], None]) -> None:
+        """Do something outside the ledger once this transaction has committed.
+
+        Whatever takes time there would hold up all others that wait for the plan.
+        """
+        self._afterwards.append(act)
+
+    def take_afterwards(self) -> list[Callable[[], None]]:
+        """Return what is to be done afterwards; the caller does it."""
+        acts = self._afterwards
+        self._afterwards = []
+        return acts
+
+    def do_afterwards(self) -> None:
+        """Do what has waited for the commit."""
+        for act in self.take_afterwards():
+            act()
 
     # -- what comes next
 

@@ -443,6 +443,7 @@ class MemoryLedger(Ledger):
             transaction.seal()
             self._contents = contents
             self._changed.notify_all()
+        transaction.do_afterwards()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

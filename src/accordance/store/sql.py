@@ -398,6 +398,7 @@ class SqlLedger(Ledger):
             within(connection, self._time(connection)) as tx,
         ):
             yield tx
+        tx.do_afterwards()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

@@ -25,12 +25,16 @@ from accordance.store.ledger import Transaction
 
 def bind_inputs(tx: Transaction, plan_id: str, files: list[InputFile]) -> None:
     """Bind files to the requirements of a plan; take back evidence that went stale."""
-    seen = _signature(files)
-    if tx.plan(plan_id).inputs_seen == seen:
+    if has_seen(tx, plan_id, files):
         return
 
-    tx.save_plan(plan_id, inputs_seen=seen)
+    tx.save_plan(plan_id, inputs_seen=_signature(files))
     _Binding(tx, plan_id).run(files)
+
+
+def has_seen(tx: Transaction, plan_id: str, files: list[InputFile]) -> bool:
+    """Whether these files were bound in a plan already."""
+    return tx.plan(plan_id).inputs_seen == _signature(files)
 
 
 def _signature(files: list[InputFile]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from accordance.contracts.catalogue.answer import AgentAnswer
@@ -58,9 +60,10 @@ def store_product(
 ) -> dict[str, Any]:
     """Store a new version of a task's product, in the ledger and as a file.
 
-    Earlier versions stay. The file is a copy of what the ledger has: where there is no
-    room for it, the product is stored all the same, and fetched when it is needed.
-    Returns what the answer to the message says of it.
+    Earlier versions stay. The file is a copy of what the ledger has. It is written when
+    the product is stored for good; where there is no room for it, or the process is
+    killed before, the product is fetched when it is needed. Returns what the answer to
+    the message says of it.
     """
     version = len(tx.products(task.task_id)) + 1
     record = ArtifactRecord(
@@ -79,10 +82,14 @@ def store_product(
     tx.save_task(task.task_id, product=record.sha256)
 
     path = home.artifacts(task.task_id) / record.file_name
-    with contextlib.suppress(LedgerUnavailable):
-        write_file(path, product.content)
+    tx.afterwards(partial(_copy_to_file, path, product.content))
     return {
         "sha256": record.sha256,
         "version": version,
         "path": str(path.relative_to(home.root)),
     }
+
+
+def _copy_to_file(path: Path, content: bytes) -> None:
+    with contextlib.suppress(LedgerUnavailable):
+        write_file(path, content)

@@ -28,7 +28,7 @@ from accordance.work.coding_tasks import (
     is_change,
 )
 from accordance.work.contracts_for import Holding, to_actions
-from accordance.work.inputs import bind_inputs
+from accordance.work.inputs import bind_inputs, has_seen
 from accordance.work.intake import begin_attempt, history_of
 from accordance.work.landing import REBASES, landing_of
 from accordance.work.lease_times import LEASE_SECONDS, later, seconds_between
@@ -297,6 +297,28 @@ def why_not_begin(
     ask = Ask(kind=QuestionKind.PLAN, text=text, details={"fuse": name})
     tx.ask(plan_id, None, ask)
     return NoTaskReason.HELD
+
+
+def why_no_look(
+    tx: Transaction, plan: PlanRecord, files: list[InputFile]
+) -> NoTaskReason | None:
+    """Return why a look at a plan would change nothing, if so.
+
+    Many workers look at many plans. Only a look that may change something is worth
+    locking the plan, for which attempts wait that are to be settled.
+    """
+    plan_id = plan.plan_id
+    reason = why_at_rest(tx, plan)
+    if reason:
+        return while_work_ends(tx, plan_id, reason)
+
+    may_change = (
+        tx.next_turn(plan_id) is not None
+        or tx.expired(plan_id)
+        or not has_seen(tx, plan_id, files)
+        or blown_fuse(plan.rules.fuses, _spent(plan, tx.now))
+    )
+    return None if may_change else why_nothing(tx, plan_id)
 
 
 def why_nothing(
