@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from accordance.domain.capabilities import Capabilities
 from accordance.domain.lifecycle import State
@@ -136,6 +137,9 @@ class Runner:
         self._uploads = InputUploads(self.ledger)
         self._waits_for_budget: dict[str, str] = {}  # by plan: the fuse
         self._last_look = 0.0
+        self._first_plan = (
+            -1 if self.engine.is_alone else crc32(self.worker_id.encode())
+        )
         self._rests_since: float | None = None
         self._lacks_since: float | None = None
         self._has_begun = False  # any attempt
@@ -327,12 +331,19 @@ class Runner:
 
         Now and then there is a look all the same.
         """
-        is_full = self.slots.busy and not self.slots.any_room
         next_look = self._last_look + _FULL_LOOK_SECONDS
-        return is_full and time.monotonic() < next_look
+        return self._is_full and time.monotonic() < next_look
+
+    @property
+    def _is_full(self) -> bool:
+        return self.slots.busy and not self.slots.any_room
 
     def _look_at_plans(self) -> dict[str, Look]:
-        """Take up what can begin, plan by plan. Plans that rest are not locked."""
+        """Take up what can begin, plan by plan, as long as there is room.
+
+        Plans that rest are not locked.
+        """
+        had_room = not self._is_full
         files = look_at_inputs(
             self.ledger, self.home, self._uploads if self._is_worker else None
         )
@@ -343,13 +354,26 @@ class Runner:
 
         looks = {}
         for plan_id, rest in rests.items():
+            if had_room and not rest and self._is_full:
+                looks[plan_id] = resting(NoTaskReason.BUSY)
+                continue
             self._unstartable.replace(plan_id, {})
             look = resting(rest) if rest else self._path.take_up(plan_id, files)
             looks[plan_id] = self._heed(plan_id, look)
         return looks
 
     def _plans(self, tx: Transaction) -> list[PlanRecord]:
-        return [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
+        """Return the plans to look at.
+
+        Every look begins at another plan, and workers begin at different plans: they
+        get into each other's way less, and no plan has to wait for all others.
+        """
+        if self.plan_id:
+            return [tx.plan(self.plan_id)]
+        plans = tx.plans()
+        self._first_plan += 1
+        first = self._first_plan % max(1, len(plans))
+        return plans[first:] + plans[:first]
 
     def _heed(self, plan_id: str, look: Look) -> Look:
         """Report what could not begin in a plan, or leave it to others."""
