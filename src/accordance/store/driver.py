@@ -61,7 +61,7 @@ class Driver:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._dialect = connection.dialect
+        self.dialect = connection.dialect
         self._error = connection.dialect.loaded_dbapi.Error
         self._raw: Any = connection.connection.driver_connection
 
@@ -110,7 +110,7 @@ class Driver:
         ends with a message that stops PostgreSQL's clock for silent transactions until
         the next statement; a machine that stands still just then holds its plan.
         """
-        are_few = self._dialect.name == "postgresql" and 1 < len(rows) <= _FEW
+        are_few = self.dialect.name == "postgresql" and 1 < len(rows) <= _FEW
         if len(rows) == 1:
             self.write(statement, rows[0])
         elif are_few and isinstance(statement, Insert):
@@ -125,7 +125,7 @@ class Driver:
     def _insert_together(self, statement: Insert, rows: Sequence[Values]) -> None:
         """Insert a few rows in a single statement."""
         names = tuple(rows[0])
-        key = (self._dialect.name, statement, names, len(rows))
+        key = (self.dialect.name, statement, names, len(rows))
         prepared = _prepared.get(key)
         if prepared is None:
             places = [
@@ -133,7 +133,7 @@ class Driver:
                 for place in range(len(rows))
             ]
             together = statement.values(places)
-            prepared = _prepared[key] = _translate(together, (), self._dialect)
+            prepared = _prepared[key] = _translate(together, (), self.dialect)
 
         values: dict[str, Any] = {}
         for place, row in enumerate(rows):
@@ -171,10 +171,10 @@ class Driver:
     # -- helpers
 
     def _prepare(self, statement: ClauseElement, written: tuple[str, ...]) -> Prepared:
-        key = (self._dialect.name, statement, written, 1)
+        key = (self.dialect.name, statement, written, 1)
         prepared = _prepared.get(key)
         if prepared is None:
-            prepared = _prepared[key] = _translate(statement, written, self._dialect)
+            prepared = _prepared[key] = _translate(statement, written, self.dialect)
         return prepared
 
     def _rows(self, sql: str, parameters: Any, rows_of: RowsOf) -> Iterator[Row]:
@@ -186,7 +186,7 @@ class Driver:
 
     def _fail(self, sql: str, parameters: Any, error: Exception) -> NoReturn:
         """Raise what SQLAlchemy raises, and give up a connection that is broken."""
-        is_broken = self._dialect.is_disconnect(error, self._raw, None)  # type: ignore[arg-type]
+        is_broken = self.dialect.is_disconnect(error, self._raw, None)  # type: ignore[arg-type]
         if is_broken:
             self._connection.invalidate(error)
         raise DBAPIError.instance(
@@ -195,7 +195,7 @@ class Driver:
             error,
             self._error,
             connection_invalidated=is_broken,
-            dialect=self._dialect,
+            dialect=self.dialect,
         ) from error
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -31,7 +30,7 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.reservations import all_reserved
-from accordance.domain.turns import turn_of
+from accordance.domain.turns import in_line
 from accordance.domain.usage import Budget
 from accordance.errors import Conflict, NotFound
 from accordance.store.blobs.sources import KeptBlob
@@ -201,16 +200,7 @@ class MemoryTransaction(Transaction):
         most: int,
         after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
-        behind = _place_in_line(after) if after else None
-        queue = []
-        for task in self.tasks(plan_id):
-            place = _place_in_line(task)
-            if place is None or (kinds and task.node_type not in kinds):
-                continue
-            if behind is None or place > behind:
-                queue.append((place, task))
-        queue.sort(key=itemgetter(0))
-        return [task for _, task in queue[:most]]
+        return in_line(self.tasks(plan_id), kinds, after)[:most]
 
     def expired(self, plan_id: str) -> list[str]:
         leased = []
@@ -403,11 +393,6 @@ def _get(among: dict[str, T], kind: str, name: str) -> T:
         return among[name]
     except KeyError:
         raise NotFound(kind, name, among) from None
-
-
-def _place_in_line(task: TaskRecord) -> tuple[int, int, int] | None:
-    turn = turn_of(task)
-    return None if turn is None else (turn, -task.priority, task.place)
 
 
 def _place_behind(listing: Listing[Record], key: Key) -> Callable[[Record], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache, partial, wraps
 from operator import attrgetter
 from pathlib import Path
@@ -195,15 +195,11 @@ def record_from(kind: type[Any], row: Row[Any]) -> Any:
 
 def plan_row(plan: PlanRecord) -> dict[str, Any]:
     """Return the row of a plan."""
-    return {**_row_beside_rules(plan), "rules": rules_to_json(plan.rules)}
-
-
-def _row_beside_rules(plan: PlanRecord) -> dict[str, Any]:
     row = record_row(plan)
-    del row["rules"]
     head: Head = row.pop("head")
     row["head_seq"] = head.seq
     row["head_hash"] = head.hash
+    row["rules"] = rules_to_json(plan.rules)
     return row
 
 
@@ -254,47 +250,53 @@ def task_row(task: TaskRecord) -> dict[str, Any]:
     }
 
 
-def changes(
-    as_row: Callable[[Any], dict[str, Any]],
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Return the rows of the records that have changed.
-
-    Each has every column in which any of them has changed, so that a single statement
-    writes them all.
-    """
-    changed_rows = []
-    changed_columns = set()
-    for key, record in before.items():
-        old = as_row(record)
-        new = as_row(after[key])
-        if old == new:
-            continue
-        changed_rows.append((key, new))
-        for name, value in new.items():
-            if value != old[name]:
-                changed_columns.add(name)
-
-    columns = sorted(changed_columns)
-    updates = []
-    for key, row in changed_rows:
-        update = {name: row[name] for name in columns}
-        update["key"] = key
-        updates.append(update)
-    return updates
+def moving_row(task: TaskRecord) -> dict[str, Any]:
+    """Return the columns of a task that change while its plan is carried out."""
+    return {
+        "task_id": task.task_id,
+        "product": task.product,
+        "last_error": task.last_error,
+        "same_errors": task.same_errors,
+        "updated_at": task.updated_at,
+        **progress_row(task.progress),
+        **lease_row(task.lease),
+        "queue": turn_of(task),
+    }
 
 
-def plan_changes(
+def changed_plans(
     before: Mapping[str, PlanRecord], after: Mapping[str, PlanRecord]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the plans that have changed; see `changes`.
+    """Return the rows of the plans that have changed.
 
-    Their rules hardly ever do, and take longer than all the rest of a row.
+    Most of the time only counts and heads have; then the rows have no other columns.
     """
-    kept_rules = all(after[key].rules is plan.rules for key, plan in before.items())
-    as_row = _row_beside_rules if kept_rules else plan_row
-    return changes(as_row, before, after)
+    changed = [after[key] for key, plan in before.items() if after[key] != plan]
+    if all(_only_counts_moved(before[plan.plan_id], plan) for plan in changed):
+        return [_counts_of_plan(plan) for plan in changed]
+    return [plan_row(plan) for plan in changed]
+
+
+def _only_counts_moved(before: PlanRecord, after: PlanRecord) -> bool:
+    moved = replace(
+        before,
+        calls=after.calls,
+        tokens=after.tokens,
+        cost=after.cost,
+        head=after.head,
+    )
+    return moved == after
+
+
+def _counts_of_plan(plan: PlanRecord) -> dict[str, Any]:
+    return {
+        "plan_id": plan.plan_id,
+        "calls": plan.calls,
+        "tokens": plan.tokens,
+        "cost": plan.cost,
+        "head_seq": plan.head.seq,
+        "head_hash": plan.head.hash,
+    }
 
 
 def progress_row(at: NodeProgress) -> dict[str, Any]:

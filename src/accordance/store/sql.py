@@ -33,7 +33,7 @@ from accordance.domain.records import (
     TaskRecord,
 )
 from accordance.domain.reservations import all_reserved
-from accordance.domain.turns import turn_of
+from accordance.domain.turns import in_line, turn_of
 from accordance.domain.usage import Budget
 from accordance.errors import NotFound
 from accordance.store import rows, signals, statements
@@ -46,7 +46,9 @@ from accordance.store.listings import Listing, Record
 from accordance.store.looking import looking
 from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
-from accordance.store.sql_nodes import ReadRows, StoredNode
+from accordance.store.seals import Key as SealKey
+from accordance.store.seals import as_stored, key_of, sealed_columns
+from accordance.store.sql_nodes import ReadRows, StoredNode, UnwrittenRecord
 from accordance.store.sql_writing import SqlWriting
 from accordance.store.storage import (
     MAKES_WAY,
@@ -177,6 +179,7 @@ class SqlTransaction(SqlWriting):
         self._read = ReadRows()
 
     def forget_blobs(self, names: Iterable[str]) -> None:
+        self._write_blobs()
         for name in names:
             self._connection.execute(delete(BLOBS).where(BLOBS.c.sha256 == name))
             is_in_store = BLOB_OBJECTS.c.sha256 == name
@@ -263,19 +266,23 @@ class SqlTransaction(SqlWriting):
         most: int,
         after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
-        self._flush_tasks()
+        moved = self._unwritten.tasks
+        more = most + len(moved)
         if after is None:
-            task_ids = self._ask(statements.turns(kinds), plan_id, most=most)
+            task_ids = self._ask(statements.turns(kinds), plan_id, most=more)
         else:
             task_ids = self._ask(
                 statements.turns_behind(kinds),
                 plan_id,
-                most=most,
+                most=more,
                 turn=turn_of(after),
                 priority=after.priority,
                 place=after.place,
             )
-        return [self.task(task_id) for task_id in task_ids]
+
+        tasks = [self.task(task_id) for task_id in dict.fromkeys([*task_ids, *moved])]
+        of_plan = [task for task in tasks if task.plan_id == plan_id]
+        return in_line(of_plan, kinds, after)[:most]
 
     def expired(self, plan_id: str) -> list[str]:
         self._flush_tasks()
@@ -318,6 +325,7 @@ class SqlTransaction(SqlWriting):
         return listing.page(wanted, request, records)
 
     def named_like(self, subject: Subject, beginning: str, most: int) -> list[Named]:
+        self.flush()
         query = names_query(subject, beginning, self._dialect).limit(most)
         return [Named(*row) for row in self._connection.execute(query)]
 
@@ -334,30 +342,73 @@ class SqlTransaction(SqlWriting):
     # -- other records
 
     def add(self, record: AnyRecord) -> None:
+        self._put(record, is_new=True)
+
+    def replace(self, record: AnyRecord) -> None:
+        self._put(record, is_new=False)
+
+    def _put(self, record: AnyRecord, *, is_new: bool) -> None:
+        """Note a record that is to be written."""
         table = rows.TABLES[type(record)]
-        self._driver.write(statements.insertion(table), rows.record_row(record))
-        self._wrote(record)
+        values = as_stored(table, rows.record_row(record))
+        key = key_of(table, values)
+        earlier = self._unwritten_of(table).get(key)
+        if earlier is not None and is_new:
+            self.flush()  # then the database refuses the second record with this key
+            earlier = None
+
+        names = [column.name for column in sealed_columns(table)]
+        row = dict(zip(names, values, strict=True))
+        is_new = is_new if earlier is None else earlier.is_new
+        self._unwritten_of(table)[key] = UnwrittenRecord(record, row, is_new)
+        self.wrote(table, values)
+
+    def _unwritten_of(self, table: Table) -> dict[SealKey, UnwrittenRecord]:
+        return self._unwritten.records.setdefault(table, {})
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
+        table = rows.TABLES[kind]
         absent = frozenset(name for name, value in where.items() if value is None)
         wanted = frozenset(where) - absent
-        query = statements.matching(
-            rows.TABLES[kind], rows.ORDERS[kind], wanted, absent
-        )
-        return [rows.record_from(kind, row) for row in self._driver.all(query, where)]
+        query = statements.matching(table, rows.ORDERS[kind], wanted, absent)
+
+        found = [rows.record_from(kind, row) for row in self._driver.all(query, where)]
+        if not self._unwritten_of(table):
+            return found
+        return self._as_it_is_now(kind, found, where)
+
+    def _as_it_is_now(
+        self, kind: type[R], found: list[R], where: Mapping[str, object]
+    ) -> list[R]:
+        """Return what was found in the database, as this transaction has changed it."""
+        table = rows.TABLES[kind]
+        unwritten = self._unwritten_of(table)
+        wanted = statements.stored_row(self._driver.dialect, table, where).items()
+        fitting: dict[SealKey, Any] = {}
+        for key, each in unwritten.items():
+            if wanted <= each.row.items():
+                fitting[key] = each.record
+
+        current = []
+        for record in found:
+            key = key_of(table, as_stored(table, rows.record_row(record)))
+            if key not in unwritten:
+                current.append(record)
+            elif key in fitting:
+                current.append(fitting.pop(key))
+
+        if fitting:  # they are new: the database knows their places among the others
+            self.flush()
+            return self.find(kind, **where)
+        return current
 
     def count(self, kind: type[R], /, **where: object) -> int:
+        self.flush()
         absent = frozenset(name for name, value in where.items() if value is None)
         wanted = frozenset(where) - absent
         query = statements.counting(rows.TABLES[kind], wanted, absent)
         number: int = self._driver.value(query, where)
         return number
-
-    def replace(self, record: AnyRecord) -> None:
-        table = rows.TABLES[type(record)]
-        statement = statements.replacement(self._dialect, table)
-        self._driver.write(statement, rows.record_row(record))
-        self._wrote(record)
 
 
 def _node_values(node: NodeRow) -> dict[str, Any]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select
+from sqlalchemy import Row, Select, Table
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.plan import Combine
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.store import statements
+from accordance.store.seals import Key
+from accordance.store.storage import AnyRecord
+from accordance.store.together import StoredRow
 
 
 @dataclass
@@ -78,6 +81,15 @@ class ReadRows:
     plans: dict[str, PlanRecord] = field(default_factory=dict)
 
 
+class UnwrittenRecord(NamedTuple):
+    """A record that is to be written."""
+
+    record: AnyRecord
+    row: StoredRow
+    is_new: bool
+    """Otherwise it takes the place of the record with its key."""
+
+
 @dataclass
 class UnwrittenRows:
     """What a transaction has changed and not written yet.
@@ -88,5 +100,7 @@ class UnwrittenRows:
 
     plans: dict[str, PlanRecord] = field(default_factory=dict)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
+    records: dict[Table, dict[Key, UnwrittenRecord]] = field(default_factory=dict)
+    blobs: dict[str, bytes] = field(default_factory=dict)
     entries: list[ChainEntry] = field(default_factory=list)
     ledger_entries: list[ChainEntry] = field(default_factory=list)

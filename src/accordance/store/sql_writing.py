@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, Table, select
+from sqlalchemy import Connection, Dialect, Row, Select, Table, select
 
 from accordance.domain.blobs import Blob
 from accordance.domain.chain import ChainEntry, Head
@@ -19,19 +18,27 @@ from accordance.store.blobs.keeper import keeper_of
 from accordance.store.blobs.sources import KeptBlob
 from accordance.store.driver import Driver
 from accordance.store.ledger import Transaction
-from accordance.store.seals import Values, stored_rows
+from accordance.store.seals import Values, sealed_columns, stored_rows
 from accordance.store.sql_nodes import ReadRows, UnwrittenRows
-from accordance.store.tables import BLOBS, LEDGER_EVENTS, PLANS, TASK_EVENTS
+from accordance.store.tables import (
+    BLOBS,
+    LEDGER_EVENTS,
+    PLANS,
+    TASK_EVENTS,
+    TASK_NODES,
+)
+from accordance.store.together import Change, NewEvents, Shape, Verb, write_together
 
 _CHUNK: Final = 2000  # rows that are read or written at once
 _PIECES: Final = 8  # of blobs, a MiB each at most
+_SMALL: Final = 1 << 16  # bytes of a blob that is written together with others
 
 
 class SqlWriting(Transaction):
     """A connection, and what is still to be written on it.
 
-    Where plans and tasks stand is written when the transaction ends, each row once.
-    Queries that look for rows by where they stand write first.
+    All of it is written when the transaction ends, together and each row once. Queries
+    that look for rows by what was changed write first.
     """
 
     def __init__(self, connection: Connection, now: str) -> None:
@@ -43,10 +50,15 @@ class SqlWriting(Transaction):
         self._dialect = connection.dialect.name
         self._read = ReadRows()
         self._unwritten = UnwrittenRows()
-        self._kept_blobs: set[str] = set()
+        self._kept_blobs: dict[str, int] = {}
+        """By name: which in turn it was kept as."""
         self._keeper = keeper_of(connection)
 
     # -- writing
+
+    def seal(self) -> None:
+        self._write_blobs()  # the new ones are sealed
+        super().seal()
 
     def finish(self) -> None:
         """Write everything, at the end of the transaction.
@@ -54,52 +66,71 @@ class SqlWriting(Transaction):
         The numbers of events come last. A transaction that takes some holds up all
         others that want numbers until it commits, and waits for nothing any more.
         """
-        self.flush()
+        self._write_blobs()
+        changes = [*self._changed_tasks(), *self._changed_plans(), *self._records()]
         entries = self._unwritten.entries
         ledger_entries = self._unwritten.ledger_entries
-        self._unwritten.entries = []
-        self._unwritten.ledger_entries = []
+        self._unwritten = UnwrittenRows()
 
-        if entries:
-            self._insert_events(TASK_EVENTS, entries)
+        self._write(changes, TASK_EVENTS, entries)
         if ledger_entries:
-            self._insert_events(LEDGER_EVENTS, ledger_entries)
+            self._write([], LEDGER_EVENTS, ledger_entries)
 
-    def _insert_events(self, table: Table, entries: Sequence[ChainEntry]) -> None:
-        """Insert events with the next numbers, which no other transaction gets."""
-        columns = statements.stored_columns(self._connection.dialect, table)
-        events = []
-        for entry in entries:
-            event = {}
-            for name, process in columns:
-                value = getattr(entry, name)
-                event[name] = value if process is None else process(value)
-            events.append(event)
+    def flush(self) -> None:
+        """Write everything but blobs and events: enough for any other query."""
+        changes = [*self._changed_tasks(), *self._changed_plans(), *self._records()]
+        self._unwritten.tasks = {}
+        self._unwritten.plans = {}
+        self._unwritten.records = {}
+        write_together(self._driver, changes)
 
-        if self._dialect == "postgresql":
-            inserted = self._insert_numbered(table, events)
-        else:
-            inserted = self._count_and_insert(table, events)
-        if not inserted:
+    def _flush_tasks(self) -> None:
+        """Write where tasks stand: enough for queries that look for tasks."""
+        changes = self._changed_tasks()
+        self._unwritten.tasks = {}
+        write_together(self._driver, changes)
+
+    def _write(
+        self, changes: Sequence[Change], table: Table, entries: Sequence[ChainEntry]
+    ) -> None:
+        if not entries:
+            write_together(self._driver, changes)
+            return
+        events = [_event_row(entry, table, self._driver.dialect) for entry in entries]
+        if not write_together(self._driver, changes, NewEvents(table, events)):
             raise LedgerDamaged("the counter of events is missing")
 
-    def _insert_numbered(self, table: Table, events: list[dict[str, Any]]) -> bool:
-        """Let PostgreSQL count and insert in one statement; whether it could count."""
-        statement = statements.numbered_insertion(table)
-        values = {"events": json.dumps(events), "count": len(events)}
-        return self._driver.change(statement, values) > 0
+    def _changed_tasks(self) -> list[Change]:
+        changed = []
+        for task_id, before in self._unwritten.tasks.items():
+            task = self._read.tasks[task_id]
+            if task != before:
+                changed.append(rows.moving_row(task))
+        return self._as_changes("update", TASK_NODES, changed)
 
-    def _count_and_insert(self, table: Table, events: list[dict[str, Any]]) -> bool:
-        """Count, and insert events with their numbers; whether it could count."""
-        counters = self._driver.execute(statements.COUNT_ON, (len(events),))
-        if not counters:
-            return False
-        first = counters[0].number - len(events) + 1
-        for number, event in enumerate(events, first):
-            event["number"] = number
-        statement = statements.bulk(self._connection.dialect, table).statement
-        self._driver.change_many(statement, [tuple(event.values()) for event in events])
-        return True
+    def _changed_plans(self) -> list[Change]:
+        changed = rows.changed_plans(self._unwritten.plans, self._read.plans)
+        return self._as_changes("update", PLANS, changed)
+
+    def _as_changes(
+        self, verb: Verb, table: Table, new_rows: Sequence[dict[str, Any]]
+    ) -> list[Change]:
+        """Return rows as a change, if there are any. All have the same columns."""
+        if not new_rows:
+            return []
+        dialect = self._driver.dialect
+        stored = [statements.stored_row(dialect, table, row) for row in new_rows]
+        return [Change(Shape(verb, table, tuple(new_rows[0])), stored)]
+
+    def _records(self) -> Iterator[Change]:
+        for table, by_key in self._unwritten.records.items():
+            columns = tuple(column.name for column in sealed_columns(table))
+            new = [each.row for each in by_key.values() if each.is_new]
+            if new:
+                yield Change(Shape("insert", table, columns), new)
+            replacing = [each.row for each in by_key.values() if not each.is_new]
+            if replacing:
+                yield Change(Shape("replace", table, columns), replacing)
 
     def take_question_numbers(self, count: int) -> int:
         statement = statements.TAKE_QUESTION_NUMBERS
@@ -108,21 +139,6 @@ class SqlWriting(Transaction):
             raise LedgerDamaged("the counter of questions is missing")
         last: int = counter.number
         return last - count + 1
-
-    def flush(self) -> None:
-        """Write where plans and tasks stand."""
-        self._flush_tasks()
-        unwritten = self._unwritten.plans
-        self._unwritten.plans = {}
-        changes = rows.plan_changes(unwritten, self._read.plans)
-        self._driver.write_all(statements.SAVE_PLAN, changes)
-
-    def _flush_tasks(self) -> None:
-        """Write where tasks stand: enough for queries that look for tasks."""
-        unwritten = self._unwritten.tasks
-        self._unwritten.tasks = {}
-        changes = rows.changes(rows.task_row, unwritten, self._read.tasks)
-        self._driver.write_all(statements.SAVE_NODE, changes)
 
     # -- blobs
 
@@ -134,9 +150,39 @@ class SqlWriting(Transaction):
         is_large = len(content) > self._keeper.config.inline_bytes
         if is_large and self._keeper.take_staged(sha256):
             return self.keep_blob(KeptBlob(sha256, len(content)))
+        if len(content) <= _SMALL:
+            self._kept_blobs[sha256] = len(self._kept_blobs)
+            self._unwritten.blobs[sha256] = content
+            return sha256
         pieces = rows.pieces_of(sha256, content)
         self._kept(sha256, is_new=self._keep_pieces(pieces))
         return sha256
+
+    def _write_blobs(self) -> None:
+        """Write the small blobs, in an order that all transactions keep to.
+
+        Otherwise two of them, each with a blob that the other one wants to write, would
+        wait for each other for good.
+        """
+        blobs = sorted(self._unwritten.blobs.items())
+        self._unwritten.blobs = {}
+        if not blobs:
+            return
+        self.written.blobs += self._insert_blobs(blobs)
+        self.written.blobs.sort(key=self._kept_blobs.__getitem__)
+
+    def _insert_blobs(self, blobs: Sequence[tuple[str, bytes]]) -> list[str]:
+        """Insert blobs of a single piece; return the names of those that are new."""
+        if self._dialect == "postgresql":
+            names, contents = zip(*blobs, strict=True)
+            values = {"names": list(names), "contents": list(contents)}
+            written = self._driver.execute(statements.INSERT_BLOBS, values)
+            return [row.sha256 for row in written]
+        return [
+            sha256
+            for sha256, content in blobs
+            if self._keep_pieces(rows.pieces_of(sha256, content))
+        ]
 
     def keep_blob(self, kept: KeptBlob) -> str:
         sha256 = kept.sha256
@@ -153,7 +199,7 @@ class SqlWriting(Transaction):
         return sha256
 
     def _kept(self, sha256: str, *, is_new: bool) -> None:
-        self._kept_blobs.add(sha256)
+        self._kept_blobs.setdefault(sha256, len(self._kept_blobs))
         if is_new:
             self.written.blobs.append(sha256)
 
@@ -174,6 +220,7 @@ class SqlWriting(Transaction):
         return b"".join(self.blob_chunks(sha256))
 
     def blob_chunks(self, sha256: str) -> Iterator[bytes]:
+        self._write_blobs()
         result = self._connection.execute(statements.BLOB, {"key": sha256})
         is_here = False
         for piece in result.scalars():
@@ -188,6 +235,7 @@ class SqlWriting(Transaction):
         yield from self._keeper.chunks(self._connection, Blob(sha256, size))
 
     def blob_size(self, sha256: str) -> int | None:
+        self._write_blobs()
         query = statements.BLOB_SIZE
         size: int | None = self._driver.value(query, {"key": sha256})
         if size is None:
@@ -195,6 +243,7 @@ class SqlWriting(Transaction):
         return size
 
     def blobs(self) -> Iterator[tuple[str, str | None]]:
+        self._write_blobs()
         pieces = self._stream(statements.ALL_BLOBS, _PIECES)
         for name, parts in groupby(pieces, key=itemgetter(0)):
             yield name, _hash_of_pieces(parts)
@@ -304,6 +353,16 @@ class SqlWriting(Transaction):
         options = {"yield_per": at_once}
         with self._connection.execute(query, execution_options=options) as result:
             yield from result
+
+
+def _event_row(entry: ChainEntry, table: Table, dialect: Dialect) -> dict[str, Any]:
+    """Return the row of an event that has no number yet."""
+    row = {}
+    for name, process in statements.stored_columns(dialect, table).items():
+        if name != "number":
+            value = getattr(entry, name)
+            row[name] = value if process is None else process(value)
+    return row
 
 
 def _hash_of_pieces(pieces: Iterable[Row[Any]]) -> str | None:

@@ -54,6 +54,13 @@ ALL_BLOBS: Final = select(BLOBS.c.sha256, BLOBS.c.part, BLOBS.c.content).order_b
     BLOBS.c.sha256, BLOBS.c.part
 )
 
+INSERT_BLOBS: Final = (
+    "INSERT INTO blobs (sha256, part, content)"
+    " SELECT sha256, 0, content"
+    " FROM unnest(%(names)s::text[], %(contents)s::bytea[]) AS new(sha256, content)"
+    " ON CONFLICT DO NOTHING RETURNING sha256"
+)
+"""Inserts blobs of a single piece, in the words of PostgreSQL; returns the new ones."""
 BLOB_SIZE: Final = select(func.sum(func.length(BLOBS.c.content))).where(
     BLOBS.c.sha256 == _KEY
 )
@@ -122,10 +129,6 @@ TAKE_QUESTION_NUMBERS: Final = text(
     " RETURNING number"
 )
 """Takes numbers for questions, which no other question ever gets."""
-COUNT_ON: Final = (
-    "UPDATE counters SET number = number + ? WHERE name = 'events' RETURNING number"
-)
-"""Takes numbers for events, in the words of SQLite; returns the last."""
 
 
 def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
@@ -151,50 +154,29 @@ def insertion(table: Table) -> Insert:
     return insert(table)
 
 
-@cache
-def written_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns of a table that the database does not compute itself."""
-    return tuple(column.name for column in table.c if column.computed is None)
-
-
 Process: TypeAlias = Callable[[Any], Any]
 
 
 @cache
-def stored_columns(
-    dialect: Dialect, table: Table
-) -> tuple[tuple[str, Process | None], ...]:
+def stored_columns(dialect: Dialect, table: Table) -> Mapping[str, Process | None]:
     """Return the columns that are written, each with what its values pass through."""
-    return tuple(
-        (column.name, column.type.bind_processor(dialect))
+    return {
+        column.name: column.type.bind_processor(dialect)
         for column in table.c
         if column.computed is None
-    )
+    }
 
 
-@cache
-def numbered_insertion(table: Table) -> str:
-    """Return PostgreSQL's statement that takes numbers and inserts events with them.
-
-    However many there are, it is a single statement: `events` is a list in JSON, and
-    `count` its length. The counter's row is held until the commit, so numbers become
-    visible in the order of commits: a reader of everything after a number misses nothing.
-    """
-    columns = [name for name in written_columns(table) if name != "number"]
-    typed = []
-    for name in columns:
-        is_number = isinstance(table.c[name].type, Integer)
-        typed.append(f"{name} {'int' if is_number else 'text'}")
-    names = ", ".join(columns)
-    return (
-        "WITH counter AS ("  # noqa: S608
-        "UPDATE counters SET number = number + %(count)s::bigint WHERE name = 'events'"
-        " RETURNING number AS last, pg_notify('accordance_events', number::text))"
-        f" INSERT INTO {table.name} ({names}, number)"
-        f" SELECT {names}, last - %(count)s::bigint + place FROM counter,"
-        f" ROWS FROM (json_to_recordset(%(events)s::json) AS ({', '.join(typed)}))"
-        f" WITH ORDINALITY AS events ({names}, place)"
-    )
+def stored_row(
+    dialect: Dialect, table: Table, row: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return some columns of a row as the database keeps them."""
+    processes = stored_columns(dialect, table)
+    stored = {}
+    for name, value in row.items():
+        process = processes[name]
+        stored[name] = value if process is None else process(value)
+    return stored
 
 
 class Bulk(NamedTuple):
@@ -210,7 +192,7 @@ def bulk(dialect: Dialect, table: Table) -> Bulk:
     columns = stored_columns(dialect, table)
     quoted = dialect.identifier_preparer
     target = quoted.format_table(table)
-    names = ", ".join(quoted.quote(name) for name, _ in columns)
+    names = ", ".join(quoted.quote(name) for name in columns)
     mark = "?" if dialect.paramstyle == "qmark" else "%s"
     marks = ", ".join([mark] * len(columns))
     statement = f"INSERT INTO {target} ({names}) VALUES ({marks})"  # noqa: S608
@@ -219,7 +201,7 @@ def bulk(dialect: Dialect, table: Table) -> Bulk:
         return tuple(
             [
                 values[name] if process is None else process(values[name])
-                for name, process in columns
+                for name, process in columns.items()
             ]
         )
 

@@ -1,0 +1,256 @@
+"""Rows that are written together: on PostgreSQL, in a single statement.
+
+A transaction that writes holds its plan, and others wait for it. A statement for each
+table would cost it a round trip each. So rows go to PostgreSQL as JSON, in a statement
+that has a part for each table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from sqlalchemy import BigInteger, Boolean, Float, Integer, Table
+from sqlalchemy.sql.compiler import IdentifierPreparer
+
+from accordance.store.driver import Driver
+from accordance.store.tables import METADATA
+
+Verb: TypeAlias = Literal["insert", "replace", "update"]
+StoredRow: TypeAlias = Mapping[str, Any]
+"""A row as the database keeps it: texts, numbers and None, by column."""
+
+_TYPES: Final = (
+    (Boolean, "boolean"),
+    (BigInteger, "bigint"),
+    (Integer, "int"),
+    (Float, "double precision"),
+)
+_ORDER: Final = {table: place for place, table in enumerate(METADATA.sorted_tables)}
+"""The tables, each behind those that it refers to."""
+
+
+class Shape(NamedTuple):
+    """How rows of a table are written."""
+
+    verb: Verb
+    table: Table
+    columns: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns of the table's key."""
+        return tuple(column.name for column in self.table.primary_key)
+
+    @property
+    def beside_key(self) -> tuple[str, ...]:
+        """The columns that are written, without the key."""
+        return tuple(name for name in self.columns if name not in self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rows of a table that are written in the same way."""
+
+    shape: Shape
+    rows: Sequence[StoredRow]
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvents:
+    """Events that get the next numbers."""
+
+    table: Table
+    rows: Sequence[StoredRow]
+
+
+def write_together(
+    driver: Driver, changes: Iterable[Change], events: NewEvents | None = None
+) -> bool:
+    """Write rows, and events at the very end; return whether these could be numbered.
+
+    Who takes numbers holds up all others that want some until the commit, and so must
+    not wait for anything any more.
+    """
+    ordered = sorted(changes, key=lambda change: _ORDER[change.shape.table])
+    if driver.dialect.name == "postgresql":
+        return _write_in_a_statement(driver, ordered, events)
+
+    for change in ordered:
+        statement = _statement_for_row(change.shape, driver.dialect.identifier_preparer)
+        columns = _in_order_of_values(change.shape)
+        driver.change_many(
+            statement,
+            [tuple([row[name] for name in columns]) for row in change.rows],
+        )
+    return events is None or _count_and_insert(driver, events)
+
+
+# -- on SQLite, a statement for each row
+
+
+@cache
+def _statement_for_row(shape: Shape, names: IdentifierPreparer) -> str:
+    table = names.format_table(shape.table)
+    quoted = [names.quote(name) for name in shape.columns]
+    if shape.verb == "update":
+        changed = ", ".join(f"{names.quote(name)} = ?" for name in shape.beside_key)
+        key = " AND ".join(f"{names.quote(name)} = ?" for name in shape.key)
+        return f"UPDATE {table} SET {changed} WHERE {key}"  # noqa: S608
+
+    marks = ", ".join("?" * len(quoted))
+    insertion = f"INSERT INTO {table} ({', '.join(quoted)}) VALUES ({marks})"  # noqa: S608
+    return f"{insertion}{_instead_of(shape, names)}"
+
+
+def _in_order_of_values(shape: Shape) -> tuple[str, ...]:
+    """The columns in the order in which the statement for a row takes their values."""
+    if shape.verb == "update":
+        return (*shape.beside_key, *shape.key)
+    return shape.columns
+
+
+def _count_and_insert(driver: Driver, events: NewEvents) -> bool:
+    counters = driver.execute(
+        "UPDATE counters SET number = number + ? WHERE name = 'events' RETURNING number",
+        (len(events.rows),),
+    )
+    if not counters:
+        return False
+    first = counters[0].number - len(events.rows) + 1
+    rows = [
+        {**event, "number": number} for number, event in enumerate(events.rows, first)
+    ]
+    shape = Shape("insert", events.table, tuple(rows[0]))
+    return write_together(driver, [Change(shape, rows)])
+
+
+# -- on PostgreSQL, a statement for all
+
+
+def _write_in_a_statement(
+    driver: Driver, changes: Sequence[Change], events: NewEvents | None
+) -> bool:
+    values: dict[str, Any] = {}
+    for number, change in enumerate(changes):
+        values[f"rows_{number}"] = json.dumps(change.rows)
+        if change.shape.verb == "update":
+            [key] = change.shape.key
+            values[f"keys_{number}"] = [row[key] for row in change.rows]
+    if events is not None:
+        values["events"] = json.dumps(events.rows)
+        values["count"] = len(events.rows)
+    if not values:
+        return True
+
+    statement = _statement_for_all(
+        tuple(change.shape for change in changes),
+        Shape("insert", events.table, tuple(events.rows[0])) if events else None,
+        driver.dialect.identifier_preparer,
+    )
+    written = driver.change(statement, values)
+    return events is None or written == len(events.rows)
+
+
+@cache
+def _statement_for_all(
+    shapes: tuple[Shape, ...], events: Shape | None, names: IdentifierPreparer
+) -> str:
+    parts = {}
+    for number, shape in enumerate(shapes):
+        parts[f"part_{number}"] = _part(shape, number, names)
+
+    if events is None:
+        main = "SELECT 1"
+    else:
+        parts["counter"] = _take_numbers(tuple(parts))
+        main = _insert_with_numbers(events, names)
+    named = ", ".join(f"{name} AS ({part})" for name, part in parts.items())
+    return f"WITH {named} {main}"
+
+
+def _part(shape: Shape, number: int, names: IdentifierPreparer) -> str:
+    """Return the part of a statement that writes rows of a shape.
+
+    PostgreSQL cannot know how few rows come. The list of keys keeps it from reading the
+    whole table.
+    """
+    table = names.format_table(shape.table)
+    rows = _rows(shape, f"rows_{number}", names)
+    if shape.verb == "update":
+        [key] = [names.quote(name) for name in shape.key]
+        changed = ", ".join(
+            f"{names.quote(name)} = new.{names.quote(name)}"
+            for name in shape.beside_key
+        )
+        return (
+            f"UPDATE {table} SET {changed} FROM {rows}"  # noqa: S608
+            f" WHERE {table}.{key} = new.{key}"
+            f" AND {table}.{key} = ANY(%(keys_{number})s::text[]) RETURNING 1"
+        )
+
+    columns = ", ".join(names.quote(name) for name in shape.columns)
+    return (
+        f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {rows}"  # noqa: S608
+        f"{_instead_of(shape, names)} RETURNING 1"
+    )
+
+
+def _instead_of(shape: Shape, names: IdentifierPreparer) -> str:
+    """Return what follows an insertion whose rows may take the place of others."""
+    if shape.verb != "replace":
+        return ""
+    key = ", ".join(names.quote(name) for name in shape.key)
+    changed = ", ".join(
+        f"{names.quote(name)} = excluded.{names.quote(name)}"
+        for name in shape.beside_key
+    )
+    return f" ON CONFLICT ({key}) DO UPDATE SET {changed}"
+
+
+def _rows(shape: Shape, parameter: str, names: IdentifierPreparer) -> str:
+    """Return the rows of a parameter, in the types of a table."""
+    typed = ", ".join(
+        f"{names.quote(name)} {_type_of(shape.table, name)}" for name in shape.columns
+    )
+    return f"json_to_recordset(%({parameter})s::json) AS new({typed})"
+
+
+def _type_of(table: Table, name: str) -> str:
+    for kind, postgresql in _TYPES:
+        if isinstance(table.c[name].type, kind):
+            return postgresql
+    return "text"
+
+
+def _take_numbers(parts: tuple[str, ...]) -> str:
+    """Return the part that takes numbers, when all other parts are done.
+
+    It asks how many rows they have written, so PostgreSQL has to finish them first.
+    """
+    done = [f"(SELECT count(*) FROM {part}) IS NOT NULL" for part in parts]  # noqa: S608
+    conditions = " AND ".join(["name = 'events'", *done])
+    return (
+        "UPDATE counters SET number = number + %(count)s::bigint"  # noqa: S608
+        f" WHERE {conditions} RETURNING number AS last,"
+        " pg_notify('accordance_events', number::text)"
+    )
+
+
+def _insert_with_numbers(events: Shape, names: IdentifierPreparer) -> str:
+    """Return the insertion of events with the numbers that were taken.
+
+    The row of the counter is held until the commit, so numbers become visible in the
+    order of commits: a reader of everything after a number misses nothing.
+    """
+    columns = ", ".join(names.quote(name) for name in events.columns)
+    typed = _rows(events, "events", names).replace(" AS new(", " AS (")
+    return (
+        f"INSERT INTO {names.format_table(events.table)} ({columns}, number)"  # noqa: S608
+        f" SELECT {columns}, last - %(count)s::bigint + place"
+        f" FROM counter, ROWS FROM ({typed})"
+        f" WITH ORDINALITY AS new({columns}, place)"
+    )
