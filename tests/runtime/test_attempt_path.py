@@ -16,7 +16,7 @@ from accordance.domain.faults import Fault
 from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.kept_run import KeptRun
-from accordance.runtime.offers import Offers, QueuedAttempt
+from accordance.runtime.offers import Offers, QueuedAttempt, TakenUp
 from accordance.runtime.ports import (
     QueueingTransaction,
     Settled,
@@ -26,7 +26,7 @@ from accordance.runtime.ports import (
 from accordance.runtime.settling import EndedRun, Settle, TakeUp, settle_all
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
-from accordance.work.taking import Taken, take_up
+from accordance.work.taking import take_up
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import QUEUE, ScriptedAttempts, Stage, said
 
@@ -40,9 +40,9 @@ class Unit:
 
     tx: Transaction
 
-    def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
+    def enqueue(self, taken_up: Sequence[TakenUp]) -> list[QueuedAttempt]:
         """Not needed here."""
-        raise AssertionError((queue, taken))
+        raise AssertionError(taken_up)
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Parts:
         with self.transaction() as unit:
             ended = EndedRun(workflow, settle, take_up)
             [settled] = settle_all(
-                unit, [ended], lambda name: self._meet(f"end {name}")
+                unit, [ended], lambda names: self._meet(f"end {', '.join(names)}")
             )
             self._meet("commit")
         return settled

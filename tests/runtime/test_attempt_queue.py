@@ -21,6 +21,7 @@ from accordance.runtime.attempt_queue import (
     AttemptQueue,
     ClaimedAttempt,
     TakenOver,
+    WantedAttempt,
 )
 from accordance.runtime.ports import TaskAttempt
 from accordance.work.taking import NoTaskReason, Taken, take_up
@@ -49,7 +50,9 @@ class Queue:
         lease = Lease(holder="w-1", until="2026-01-01T00:00:00Z", product=None)
         taken = Taken(self.on.task(task), "action", lease)
         with self.connected() as connection:
-            return self.statements.enqueue(connection, "q", taken, worker)
+            wanted = [WantedAttempt("q", taken, worker)]
+            [claimed] = self.statements.enqueue(connection, wanted)
+            return claimed
 
     def claim(
         self, worker: str, most: int = 10, per_minute: int | None = None
@@ -61,7 +64,7 @@ class Queue:
     def settle(self, claimed: ClaimedAttempt) -> None:
         """End an attempt."""
         with self.connected() as connection:
-            self.statements.settle(connection, claimed)
+            self.statements.settle(connection, [claimed])
 
     def lose(self, worker: str) -> None:
         """A worker is gone, and its name begins again."""
@@ -113,7 +116,7 @@ def test_whoever_was_taken_for_dead_comes_too_late(queue: Queue) -> None:
         with pytest.raises(TakenOver):
             statements.keep(connection, slow, KEPT)
         with pytest.raises(TakenOver):
-            statements.settle(connection, slow)
+            statements.settle(connection, [slow])
         with pytest.raises(TakenOver):
             statements.mark_broken(connection, slow, "late")
     queue.settle(next_one)

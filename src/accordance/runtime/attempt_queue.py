@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -38,20 +38,54 @@ _CLOCKS: Final = {
     "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
     "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
 }
+_TYPES: Final = {"number": "int", "priority": "bigint", "claim": "int"}
+"""Of the columns that are not text."""
+_COLUMNS: Final = (
+    "workflow",
+    "plan_id",
+    "task_id",
+    "kind",
+    "number",
+    "product",
+    "queue",
+    "lease",
+    "priority",
+    "version",
+    "state",
+    "worker",
+    "claim",
+)
+"""What a list of attempts may say of each."""
+_LISTED: Final = {
+    "sqlite": "(SELECT {} FROM json_each(:wanted)) AS wanted".format(  # noqa: S608
+        ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _COLUMNS)
+    ),
+    "postgresql": "json_to_recordset(CAST(:wanted AS json)) AS wanted({})".format(
+        ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in _COLUMNS)
+    ),
+}
+"""A list of attempts, in JSON, as rows."""
+_BY_INDEX: Final = {
+    "sqlite": "",
+    "postgresql": "workflow = ANY(ARRAY("
+    "SELECT json_array_elements(CAST(:wanted AS json)) ->> 'workflow')) AND",
+}
+"""PostgreSQL cannot know how few attempts are listed, and would read the whole table."""
 _SKIP_LOCKED: Final = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
 
 _ENQUEUE: Final = """
 INSERT INTO attempt_queue (
     workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
     version, state, worker, claim, recoveries, queued_at, begun_at)
-VALUES (
-    :workflow, :plan_id, :task_id, :kind, :number, :product, :queue, :lease, :priority,
-    :version, :state, :worker, 1, 0, {clock}, {clock})
+SELECT
+    workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
+    version, state, worker, 1, 0, {clock}, {clock}
+FROM {wanted} WHERE true
 ON CONFLICT (workflow) DO UPDATE SET
     claim = attempt_queue.claim + 1, state = excluded.state, worker = excluded.worker,
     queue = excluded.queue, lease = excluded.lease, product = excluded.product,
     version = excluded.version, recoveries = 0, kept = NULL, error = NULL
-RETURNING claim"""
+RETURNING workflow, claim"""
 """A task that was handed back and is taken up again leaves nothing of the first time."""
 
 _CLAIM: Final = """
@@ -69,7 +103,8 @@ _BREAK: Final = """
 UPDATE attempt_queue SET state = 'BROKEN', error = :error
 WHERE workflow = :workflow AND claim = :claim"""
 _SETTLE: Final = """
-DELETE FROM attempt_queue WHERE workflow = :workflow AND claim = :claim"""
+DELETE FROM attempt_queue
+WHERE {by_index} (workflow, claim) IN (SELECT workflow, claim FROM {wanted})"""
 _GIVE_UP: Final = """
 DELETE FROM attempt_queue WHERE workflow = :workflow AND state = :state"""
 
@@ -115,6 +150,15 @@ _EVERY_WORKER_CRASHED: Final = "every worker that tried it crashed"
 
 class TakenOver(Exception):
     """Another worker has the attempt now. Nothing was changed."""
+
+
+class WantedAttempt(NamedTuple):
+    """An attempt that is to be queued."""
+
+    queue: str
+    taken: Taken
+    worker: str | None
+    """Who begins it at once; otherwise, any worker may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +235,10 @@ class AttemptQueue:
 
     def _in_dialect(self, statement: str) -> str:
         native = statement.strip().format(
-            clock=_CLOCKS[self._dialect], skip_locked=_SKIP_LOCKED[self._dialect]
+            clock=_CLOCKS[self._dialect],
+            skip_locked=_SKIP_LOCKED[self._dialect],
+            wanted=_LISTED[self._dialect],
+            by_index=_BY_INDEX[self._dialect],
         )
         if self._dialect == "sqlite":
             return native
@@ -200,28 +247,19 @@ class AttemptQueue:
     # -- queueing and beginning
 
     def enqueue(
-        self, connection: Connection, queue: str, taken: Taken, worker: str | None
-    ) -> ClaimedAttempt:
-        """Queue an attempt; a worker that is named begins it as soon as this commits."""
-        attempt = attempt_of(queue, taken)
-        workflow = workflow_id(taken)
-        [queued] = self._rows(
-            connection,
-            _ENQUEUE,
-            workflow=workflow,
-            plan_id=attempt.plan_id,
-            task_id=attempt.task_id,
-            kind=attempt.kind,
-            number=attempt.number,
-            product=attempt.product,
-            queue=queue,
-            lease=attempt.lease,
-            priority=taken.task.priority,
-            version=VERSION,
-            state=RUNNING if worker else QUEUED,
-            worker=worker,
-        )
-        return ClaimedAttempt(workflow, attempt, queued.claim)
+        self, connection: Connection, wanted: Sequence[WantedAttempt]
+    ) -> list[ClaimedAttempt]:
+        """Queue attempts; a worker that is named begins them as soon as this commits."""
+        if not wanted:
+            return []
+        rows = self._rows(connection, _ENQUEUE, wanted=_as_list(map(_new_row, wanted)))
+        claims = {row.workflow: row.claim for row in rows}
+        queued = []
+        for each in wanted:
+            workflow = workflow_id(each.taken)
+            attempt = attempt_of(each.queue, each.taken)
+            queued.append(ClaimedAttempt(workflow, attempt, claims[workflow]))
+        return queued
 
     def claim(
         self,
@@ -264,9 +302,12 @@ class AttemptQueue:
         """Keep the outcome of a run. Raises TakenOver."""
         self._under_claim(connection, _KEEP, claimed, kept=json.dumps(kept))
 
-    def settle(self, connection: Connection, claimed: ClaimedAttempt) -> None:
-        """Remove an attempt that is settled in the same transaction. Raises TakenOver."""
-        self._under_claim(connection, _SETTLE, claimed)
+    def settle(self, connection: Connection, settled: Sequence[ClaimedAttempt]) -> None:
+        """Remove attempts that are settled in the same transaction. Raises TakenOver."""
+        claims = [{"workflow": each.workflow, "claim": each.claim} for each in settled]
+        removed = self._change(connection, _SETTLE, wanted=_as_list(claims))
+        if removed != len(settled):
+            raise TakenOver(*[each.workflow for each in settled])
 
     def mark_broken(
         self, connection: Connection, claimed: ClaimedAttempt, error: str
@@ -347,6 +388,23 @@ class AttemptQueue:
             return None
         kept: JsonObject = json.loads(rows[0].kept)
         return kept
+
+
+def _new_row(wanted: WantedAttempt) -> dict[str, Any]:
+    taken, worker = wanted.taken, wanted.worker
+    return {
+        **asdict(attempt_of(wanted.queue, taken)),
+        "workflow": workflow_id(taken),
+        "priority": taken.task.priority,
+        "version": VERSION,
+        "state": RUNNING if worker else QUEUED,
+        "worker": worker,
+    }
+
+
+def _as_list(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as a statement takes them: a list in JSON."""
+    return json.dumps(list(rows))
 
 
 def _claimed(row: Row) -> ClaimedAttempt:

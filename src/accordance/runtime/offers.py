@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from accordance.domain.faults import Fault
 from accordance.work.parallel_changes import ChangeBounds
+from accordance.work.taking import Taken
 
 if TYPE_CHECKING:
     from accordance.runtime.attempt_queue import ClaimedAttempt
+
+
+class TakenUp(NamedTuple):
+    """A task that was taken up, and the queue that its attempt goes into."""
+
+    queue: str
+    taken: Taken
 
 
 class QueuedAttempt(NamedTuple):
@@ -36,7 +44,8 @@ class Offers:
 
     most: int | None  # attempts that may be queued; None: as many as there is room for
     roomy: frozenset[str]  # queues that have room
-    queued: list[QueuedAttempt] = field(default_factory=list)
+    taken_up: list[TakenUp] = field(default_factory=list)
+    queued: list[QueuedAttempt] = field(default_factory=list)  # at the end, all of them
     waits_for_room: bool = False  # a task could begin here if a slot were free
     waits_elsewhere: bool = False  # a task waits for an outside worker
     waits_for_budget: str = ""  # why a task waits until running attempts have ended
@@ -48,4 +57,4 @@ class Offers:
     @property
     def is_full(self) -> bool:
         """Whether nothing more can be queued."""
-        return not self.roomy or len(self.queued) == self.most
+        return not self.roomy or len(self.taken_up) == self.most

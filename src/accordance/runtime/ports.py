@@ -25,11 +25,10 @@ from accordance.domain.chain import Payload
 from accordance.domain.records import TaskRecord
 from accordance.domain.usage import Budget
 from accordance.executors.protocol import RunOutcome
-from accordance.runtime.offers import Offers, QueuedAttempt
+from accordance.runtime.offers import Offers, QueuedAttempt, TakenUp
 from accordance.runtime.slots import Bound
 from accordance.store.ledger import Transaction
 from accordance.telemetry.tracing import Span
-from accordance.work.taking import Taken
 
 VERSION: Final = "2"
 """Of the queue and what is kept in it; raised when an old attempt could not be resumed.
@@ -62,10 +61,10 @@ class QueueingTransaction(Protocol):
     def tx(self) -> Transaction:
         """The ledger's part of it."""
 
-    def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
-        """Queue an attempt that was just taken up.
+    def enqueue(self, taken_up: Sequence[TakenUp]) -> list[QueuedAttempt]:
+        """Queue attempts that were just taken up.
 
-        It is announced to the workflows after the commit.
+        They are announced to the workflows after the commit.
         """
 
 

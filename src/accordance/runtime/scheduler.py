@@ -21,7 +21,7 @@ from accordance.domain.lifecycle import State
 from accordance.domain.records import TaskRecord
 from accordance.errors import NoExecutor, NotServedHere
 from accordance.project.settings import PARALLEL_CHANGES
-from accordance.runtime.offers import Obstacle, Offers, QueuedAttempt
+from accordance.runtime.offers import Obstacle, Offers, QueuedAttempt, TakenUp
 from accordance.runtime.ports import LOCAL, QueueingTransaction, Router
 from accordance.runtime.slots import Slots
 from accordance.store.ledger import Transaction
@@ -70,11 +70,11 @@ class Scheduler:
         offers = self._no_offers(unit.tx, plan_id)
         if self._is_walk_due(unit.tx, plan_id):
             self._walk(unit, plan_id, offers)
-            return offers
-
-        for task in self._both_ends(unit.tx, plan_id, _AHEAD):
-            self._offer(unit, task, offers)
-        offers.waits_for_room = True  # as far as is known
+        else:
+            for task in self._both_ends(unit.tx, plan_id, _AHEAD):
+                self._offer(unit, task, offers)
+            offers.waits_for_room = True  # as far as is known
+        offers.queued = unit.enqueue(offers.taken_up)
         return offers
 
     def take_up_next(
@@ -91,7 +91,7 @@ class Scheduler:
             if offers.is_full:
                 break
             self._offer(unit, task, offers)
-        return offers.queued
+        return unit.enqueue(offers.taken_up)
 
     def _no_offers(self, tx: Transaction, plan_id: str) -> Offers:
         most = self._most(tx, plan_id)
@@ -129,11 +129,11 @@ class Scheduler:
         offered = 0
 
         for task in unit.tx.all_turns(plan_id, first=_AHEAD):
-            if offers.is_full and (offers.queued or offers.waits_for_room):
+            if offers.is_full and (offers.taken_up or offers.waits_for_room):
                 break
             self._offer(unit, task, offers)
             offered += 1
-            if not offers.queued:
+            if not offers.taken_up:
                 passed = task
 
         if offered > _AHEAD:
@@ -215,8 +215,8 @@ class Scheduler:
         taken = take_up(
             unit.tx, task, self.worker_id, _LEASE_SECONDS, self.router.holding, share
         )
-        offers.queued.append(unit.enqueue(queue, taken))
-        queues = [attempt.queue for attempt in offers.queued]
+        offers.taken_up.append(TakenUp(queue, taken))
+        queues = [each.queue for each in offers.taken_up]
         offers.roomy = self.slots.roomy(queues)
         return True
 

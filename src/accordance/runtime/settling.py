@@ -95,7 +95,7 @@ class Turns:
 def settle_all(
     unit: QueueingTransaction,
     runs: list[EndedRun],
-    end_workflow: Callable[[str], None],
+    end_workflows: Callable[[list[str]], None],
 ) -> list[Settled]:
     """Settle attempts one after another, and take up what can begin then."""
     all_settled = []
@@ -103,7 +103,7 @@ def settle_all(
         settled = ended.context.run(ended.settle, unit)
         ended.afterwards = unit.tx.take_afterwards()
         all_settled.append(settled)
-        end_workflow(ended.workflow)
+    end_workflows([ended.workflow for ended in runs])
 
     queued = runs[-1].take_up(unit)
     all_settled[-1] = replace(all_settled[-1], queued=queued)

@@ -26,11 +26,12 @@ from accordance.runtime.attempt_queue import (
     ClaimedAttempt,
     QueueRow,
     TakenOver,
+    WantedAttempt,
 )
 from accordance.runtime.dispatching import Dispatcher, Threads
 from accordance.runtime.earlier_release import has_old_queue, is_in_old_queue
 from accordance.runtime.kept_run import KeptRun
-from accordance.runtime.offers import QueuedAttempt
+from accordance.runtime.offers import QueuedAttempt, TakenUp
 from accordance.runtime.outages import AWAY, OUTAGES, passes
 from accordance.runtime.ports import (
     LOCAL,
@@ -54,7 +55,6 @@ from accordance.store.looking import looking
 from accordance.store.opening import make_engine
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
-from accordance.work.taking import Taken
 
 _POLL_SECONDS: Final = 1.0  # between looks for what other workers have left behind
 _SOON_SECONDS: Final = 0.25  # the same, while something waits that may begin soon
@@ -72,17 +72,25 @@ class _Unit:
     connection: Connection
     engine: WorkflowEngine
 
-    def enqueue(self, queue: str, taken: Taken) -> QueuedAttempt:
-        """Queue an attempt that was just taken up, and begin it here if it may.
+    def enqueue(self, taken_up: Sequence[TakenUp]) -> list[QueuedAttempt]:
+        """Queue attempts that were just taken up, and begin them here if they may.
 
         A task is taken up where a slot is free for it. Only a rate, which counts what
         all processes begin, can be in its way.
         """
-        has_rate = self.engine.slots.bounds[queue].per_minute is not None
-        worker = None if has_rate else self.engine.worker_id
-        attempts = self.engine.queue
-        claimed = attempts.enqueue(self.connection, queue, taken, worker)
-        return QueuedAttempt(claimed.workflow, queue, claimed if worker else None)
+        bounds = self.engine.slots.bounds
+        wanted = []
+        for queue, taken in taken_up:
+            has_rate = bounds[queue].per_minute is not None
+            worker = None if has_rate else self.engine.worker_id
+            wanted.append(WantedAttempt(queue, taken, worker))
+
+        queued = []
+        claims = self.engine.queue.enqueue(self.connection, wanted)
+        for each, claimed in zip(wanted, claims, strict=True):
+            begins_here = claimed if each.worker else None
+            queued.append(QueuedAttempt(claimed.workflow, each.queue, begins_here))
+        return queued
 
 
 @dataclass
@@ -296,10 +304,17 @@ class WorkflowEngine:
             with within(connection, time_on(connection)) as tx:
                 tx.lock(plan_id)
                 runs.extend(self._turns.gather(plan_id, MOST - len(runs)))
+                self._read_ahead(tx, runs)
                 return self._settled_in(tx, connection, runs)
 
         for ended, settled in zip(runs, self._insistently(settle_on), strict=True):
             ended.settled = settled
+
+    def _read_ahead(self, tx: SqlTransaction, runs: list[EndedRun]) -> None:
+        attempts = [self._here[ended.workflow].attempt for ended in runs]
+        tasks = list(dict.fromkeys(attempt.task_id for attempt in attempts))
+        reviewed = [each.task_id for each in attempts if each.kind == "review"]
+        tx.read_ahead(tasks, ended=reviewed)
 
     def _settle_alone(self, ended: EndedRun) -> None:
         def settle_on(connection: Connection) -> list[Settled]:
@@ -316,10 +331,11 @@ class WorkflowEngine:
     ) -> list[Settled]:
         unit = _Unit(tx, connection, self)
 
-        def end_workflow(workflow: str) -> None:
-            self.queue.settle(connection, self._here[workflow])
+        def end_workflows(workflows: list[str]) -> None:
+            claimed = [self._here[workflow] for workflow in workflows]
+            self.queue.settle(connection, claimed)
 
-        return settle_all(unit, runs, end_workflow)
+        return settle_all(unit, runs, end_workflows)
 
     def _insistently(self, act: Callable[[Connection], Result]) -> Result:
         """Do it in a transaction, again and again while the database is away or busy.

@@ -192,6 +192,9 @@ class MemoryTransaction(Transaction):
         self.written.tasks.setdefault(task_id, task)
         self._contents.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
+    def read_ahead(self, tasks: Sequence[str], ended: Sequence[str]) -> None:
+        """Read nothing: all of it is here."""
+
     def turns(
         self,
         plan_id: str,
@@ -246,9 +249,10 @@ class MemoryTransaction(Transaction):
         later = [entry for entry in entries if entry.seq > after]
         yield from later[:limit]
 
-    def entries_of(self, task_id: str) -> list[ChainEntry]:
+    def entries_of(self, task_id: str, kind: str | None = None) -> list[ChainEntry]:
         chains = self._contents.entries.values()
-        return [entry for entry in chain(*chains) if entry.task_id == task_id]
+        entries = [entry for entry in chain(*chains) if entry.task_id == task_id]
+        return [entry for entry in entries if kind in (None, entry.kind)]
 
     def _number(self, entry: ChainEntry) -> ChainEntry:
         """Give an event its number; writers take turns, so no other can get it."""

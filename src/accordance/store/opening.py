@@ -8,13 +8,15 @@ killed process loses nothing, a power cut may lose the last commits) unless
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from accordance.domain.blobs import BlobConfig
 from accordance.errors import (
@@ -42,6 +44,8 @@ _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open
+_REST_SECONDS: Final = 1.0  # of a connection, then it is asked whether it is there
+_RESTS_SINCE: Final = "rests since"
 _CONNECTIONS: Final = 15
 SILENT_SECONDS: Final = 300.0
 """How long a transaction may be silent, unless its opener allows less."""
@@ -190,12 +194,36 @@ def read_url(url: str) -> URL:
 
 
 def _postgresql(url: URL, connections: int) -> Engine:
-    return create_engine(
+    engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
-        pool_pre_ping=True,
         max_overflow=max(0, connections - _KEPT),
         connect_args={"connect_timeout": 10},
     )
+    _ask_rested_connections(engine)
+    return engine
+
+
+def _ask_rested_connections(engine: Engine) -> None:
+    """Ask a connection that has rested whether it is still there, before it is used.
+
+    A busy worker uses its connections many times in a second, and asking would cost a
+    round trip each time.
+    """
+    dialect = engine.dialect
+
+    @event.listens_for(engine, "checkin")
+    def rest(_: object, record: ConnectionPoolEntry) -> None:
+        record.info[_RESTS_SINCE] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ask(connection: Any, record: ConnectionPoolEntry, _: object) -> None:
+        since = record.info.get(_RESTS_SINCE)
+        if since is None or time.monotonic() - since < _REST_SECONDS:
+            return
+        try:
+            dialect.do_ping(connection)
+        except dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError(str(error)) from None
 
 
 def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:

@@ -77,6 +77,10 @@ class ReadRows:
     """What a transaction has read already, as it is now."""
 
     nodes: dict[str, StoredNode] = field(default_factory=dict)
+    about: dict[type, dict[str, list[Any]]] = field(default_factory=dict)
+    """By kind and task: the records about tasks that were read ahead."""
+    events: dict[tuple[str, str], list[ChainEntry]] = field(default_factory=dict)
+    """By task and kind: events of tasks that were read ahead."""
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     plans: dict[str, PlanRecord] = field(default_factory=dict)
 

@@ -82,6 +82,7 @@ class SqlWriting(Transaction):
         self._unwritten.tasks = {}
         self._unwritten.plans = {}
         self._unwritten.records = {}
+        self._read.about = {}  # there may be more of them now
         write_together(self._driver, changes)
 
     def _flush_tasks(self) -> None:
@@ -290,13 +291,22 @@ class SqlWriting(Transaction):
         ]
         return islice(chain(written, unwritten), limit)
 
-    def entries_of(self, task_id: str) -> list[ChainEntry]:
-        written = self._driver.all(statements.EVENTS_OF_TASK, {"key": task_id})
-        entries = [rows.entry_from(row) for row in written]
+    def entries_of(self, task_id: str, kind: str | None = None) -> list[ChainEntry]:
+        entries = self._written_entries_of(task_id, kind)
         for entry in self._unwritten.entries:
-            if entry.task_id == task_id:
+            if entry.task_id == task_id and kind in (None, entry.kind):
                 entries.append(entry)
         return entries
+
+    def _written_entries_of(self, task_id: str, kind: str | None) -> list[ChainEntry]:
+        if kind is None:
+            written = self._driver.all(statements.EVENTS_OF_TASK, {"key": task_id})
+        elif (task_id, kind) in self._read.events:
+            return list(self._read.events[task_id, kind])
+        else:
+            keys = {"key": task_id, "kind": kind}
+            written = self._driver.all(statements.EVENTS_OF_KIND, keys)
+        return [rows.entry_from(row) for row in written]
 
     def last_number(self) -> int:
         return signals.last_number(self._connection)

@@ -199,6 +199,14 @@ class Storage(ABC):
         """Return a node with its neighbours. Raises NotFound."""
 
     @abstractmethod
+    def read_ahead(self, tasks: Sequence[str], ended: Sequence[str]) -> None:
+        """Read together what settling attempts at tasks will ask for.
+
+        `ended` are those of the tasks that may end by it. It changes nothing but the
+        time that it takes.
+        """
+
+    @abstractmethod
     def task(self, task_id: str) -> TaskRecord:
         """Return a task. Raises NotFound."""
 
@@ -267,8 +275,8 @@ class Storage(ABC):
         """Yield the events of a plan in their order."""
 
     @abstractmethod
-    def entries_of(self, task_id: str) -> list[ChainEntry]:
-        """Return the events of a task in their order."""
+    def entries_of(self, task_id: str, kind: str | None = None) -> list[ChainEntry]:
+        """Return the events of a task in their order, or those of a kind."""
 
     # -- lists
 

@@ -79,9 +79,8 @@ def by_routes(routing: Routing, agents: str) -> Holding:
 def held_to(tx: Transaction, task: TaskRecord) -> Mapping[str, Any]:
     """Return what the last attempt of a task is held to; nothing means an action."""
     last_claim: Mapping[str, Any] = {}
-    for entry in tx.entries_of(task.task_id):
-        if entry.kind == Event.CLAIMED:
-            last_claim = entry.payload
+    for entry in tx.entries_of(task.task_id, Event.CLAIMED):
+        last_claim = entry.payload
     return last_claim.get(HELD_TO) or {}
 
 

@@ -117,9 +117,9 @@ def repeated_answer(
     named, a message that is only sent again still gets its answer.
     """
     if attempt is not None:
-        return _answer_to(tx, arrived.id_in(attempt))
+        return _answer_to(tx, arrived, arrived.id_in(attempt))
 
-    earlier = _answer_to(tx, arrived.message_id)
+    earlier = _answer_to(tx, arrived, arrived.message_id)
     if earlier is None:
         return None
     refusal = _why_not_repeated(arrived, earlier)
@@ -142,8 +142,12 @@ def _why_not_repeated(arrived: ArrivedMessage, earlier: Receipt) -> str | None:
     )
 
 
-def _answer_to(tx: Transaction, message_id: str) -> Receipt | None:
-    messages = tx.find(MessageRecord, message_id=message_id)
+def _answer_to(
+    tx: Transaction, arrived: ArrivedMessage, message_id: str
+) -> Receipt | None:
+    """Return the answer that a message about the same task got, if any."""
+    task_id = arrived.task.task_id
+    messages = tx.find(MessageRecord, subject=task_id, message_id=message_id)
     return Receipt(messages[0].answer, repeated=True) if messages else None
 
 
@@ -174,7 +178,7 @@ def refuse(tx: Transaction, arrived: ArrivedMessage, why: str) -> Receipt:
     plan_id, task_id = arrived.plan.plan_id, arrived.task.task_id
     reason_hash = hashlib.sha256(why.encode()).hexdigest()
     message_id = f"{arrived.message_id}:{reason_hash[:12]}"
-    repeated = _answer_to(tx, message_id)
+    repeated = _answer_to(tx, arrived, message_id)
     if repeated is not None:
         return repeated
 
