@@ -304,17 +304,19 @@ class WorkflowEngine:
             with within(connection, time_on(connection)) as tx:
                 tx.lock(plan_id)
                 runs.extend(self._turns.gather(plan_id, MOST - len(runs)))
-                self._read_ahead(tx, runs)
+                self._read_ahead(tx, plan_id, runs)
                 return self._settled_in(tx, connection, runs)
 
         for ended, settled in zip(runs, self._insistently(settle_on), strict=True):
             ended.settled = settled
 
-    def _read_ahead(self, tx: SqlTransaction, runs: list[EndedRun]) -> None:
+    def _read_ahead(
+        self, tx: SqlTransaction, plan_id: str, runs: list[EndedRun]
+    ) -> None:
         attempts = [self._here[ended.workflow].attempt for ended in runs]
         tasks = list(dict.fromkeys(attempt.task_id for attempt in attempts))
         reviewed = [each.task_id for each in attempts if each.kind == "review"]
-        tx.read_ahead(tasks, ended=reviewed)
+        tx.read_ahead(plan_id, tasks, ended=reviewed)
 
     def _settle_alone(self, ended: EndedRun) -> None:
         def settle_on(connection: Connection) -> list[Settled]:

@@ -18,12 +18,10 @@ from typing import Any, Final, NoReturn, TypeAlias
 from sqlalchemy import (
     BindParameter,
     ClauseElement,
-    CompoundSelect,
     Connection,
     Dialect,
     Insert,
     Select,
-    SelectBase,
     bindparam,
 )
 from sqlalchemy.exc import DBAPIError
@@ -222,7 +220,7 @@ def _translate(
     columns = list(written) or None
     compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
 
-    if isinstance(statement, Select | CompoundSelect):
+    if isinstance(statement, Select):
         rows_of = _rows_as_selected(statement, dialect)
     else:
         rows_of = _rows_as_described()
@@ -268,7 +266,7 @@ def _rows_as_described() -> RowsOf:
     return _described_once(make_row)
 
 
-def _rows_as_selected(statement: SelectBase, dialect: Dialect) -> RowsOf:
+def _rows_as_selected(statement: Select[Any], dialect: Dialect) -> RowsOf:
     """Read rows with the names and types of the selected columns."""
     return _described_once(partial(_selected_row, statement, dialect))
 
@@ -293,7 +291,7 @@ def _described_once(
 
 
 def _selected_row(
-    statement: SelectBase, dialect: Dialect, description: Description
+    statement: Select[Any], dialect: Dialect, description: Description
 ) -> MakeRow:
     """Return the function that turns the driver's tuples into rows."""
     names = []

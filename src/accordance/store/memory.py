@@ -192,7 +192,9 @@ class MemoryTransaction(Transaction):
         self.written.tasks.setdefault(task_id, task)
         self._contents.tasks[task_id] = replace(task, **fields)  # type: ignore[arg-type]
 
-    def read_ahead(self, tasks: Sequence[str], ended: Sequence[str]) -> None:
+    def read_ahead(
+        self, plan_id: str, tasks: Sequence[str], ended: Sequence[str]
+    ) -> None:
         """Read nothing: all of it is here."""
 
     def turns(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,13 +22,11 @@ from sqlalchemy import (
 
 from accordance.domain.chain import ChainEntry
 from accordance.domain.filters import Filter, Subject
-from accordance.domain.lifecycle import Event, State
+from accordance.domain.lifecycle import State
 from accordance.domain.named_things import Named
 from accordance.domain.paging import Key, Page, PageRequest
 from accordance.domain.progress import NodeMove
 from accordance.domain.records import (
-    ArtifactRecord,
-    MessageRecord,
     PlanRecord,
     QuestionRecord,
     RequirementRecord,
@@ -49,6 +46,7 @@ from accordance.store.listings import Listing, Record
 from accordance.store.looking import looking
 from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
+from accordance.store.reading_ahead import read_ahead
 from accordance.store.seals import Key as SealKey
 from accordance.store.seals import as_stored, key_of, sealed_columns
 from accordance.store.sql_nodes import ReadRows, StoredNode, UnwrittenRecord
@@ -71,11 +69,6 @@ from accordance.store.tables import (
     TASK_NODES,
 )
 
-ABOUT_TASK: Final[Mapping[type, str]] = {
-    MessageRecord: "subject",
-    ArtifactRecord: "task_id",
-}
-"""The records that settling an attempt asks for, and the column with their task."""
 _MANY: Final = 500  # ids among which a similar id is looked for
 _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
     Subject.PLANS: rows.plan_from,
@@ -231,48 +224,23 @@ class SqlTransaction(SqlWriting):
                 nodes[task_id] = StoredNode(row, self._ask)
         return tuple(task_ids)
 
-    def read_ahead(self, tasks: Sequence[str], ended: Sequence[str]) -> None:
-        keys = {"keys": json.dumps(tasks), "ended": json.dumps(ended)}
-        self._read_nodes_around(tasks, ended, keys)
-        for kind, name in ABOUT_TASK.items():
-            table = rows.TABLES[kind]
-            query = statements.records_about(
-                self._dialect, table.c[name], rows.ORDERS[kind]
-            )
-            by_task: dict[str, list[Any]] = {task_id: [] for task_id in tasks}
-            for row in self._driver.all(query, keys):
-                record = rows.record_from(kind, row)
-                by_task[getattr(record, name)].append(record)
-            self._read.about[kind] = by_task
-
-        self._read.events.update({(task_id, Event.CLAIMED): [] for task_id in tasks})
-        claims = statements.events_about(self._dialect)
-        for row in self._driver.all(claims, {**keys, "kind": Event.CLAIMED}):
-            entry = rows.entry_from(row)
-            self._read.events[row.task_id, Event.CLAIMED].append(entry)
-
-    def _read_nodes_around(
-        self, tasks: Sequence[str], ended: Sequence[str], keys: Mapping[str, str]
+    def read_ahead(
+        self, plan_id: str, tasks: Sequence[str], ended: Sequence[str]
     ) -> None:
+        if self._dialect != "postgresql":
+            return  # statements cost no round trips
+        ahead = read_ahead(self._driver, plan_id, tasks, ended)
+        self._read.ahead = ahead
         nodes = self._read.nodes
-        around: dict[tuple[str, str], list[tuple[int, str]]] = {}
-        query = statements.nodes_around(self._dialect)
-        for row in self._driver.all(query, keys):
-            if row.task_id not in nodes:
-                nodes[row.task_id] = StoredNode(row, self._ask)
-            same = around.setdefault((row.role, row.of_task), [])
-            same.append((row.role_place, row.task_id))
-
-        def found(role: str, task_id: str) -> tuple[str, ...]:
-            places = sorted(around.get((role, task_id), ()))
-            return tuple(dict.fromkeys(neighbour for _, neighbour in places))
-
-        for task_id in tasks:
+        for task_id, row in ahead.nodes.items():
+            if task_id not in nodes:
+                nodes[task_id] = StoredNode(row, self._ask)
+        for task_id, parents in ahead.parents.items():
             if task_id in nodes:
-                nodes[task_id].parents = found("parents", task_id)
-        for task_id in ended:
+                nodes[task_id].parents = parents
+        for task_id, dependents in ahead.dependents.items():
             if task_id in nodes:
-                nodes[task_id].dependents = found("dependents", task_id)
+                nodes[task_id].dependents = dependents
 
     def task(self, task_id: str) -> TaskRecord:
         tasks = self._read.tasks
@@ -423,7 +391,7 @@ class SqlTransaction(SqlWriting):
         wanted = frozenset(where) - absent
         query = statements.matching(table, rows.ORDERS[kind], wanted, absent)
 
-        found = self._read_ahead_of(kind, where)
+        found = self._read.ahead.find(kind, where)
         if found is None:
             found = [
                 rows.record_from(kind, row) for row in self._driver.all(query, where)
@@ -431,21 +399,6 @@ class SqlTransaction(SqlWriting):
         if not self._unwritten_of(table):
             return found
         return self._as_it_is_now(kind, found, where)
-
-    def _read_ahead_of(
-        self, kind: type[R], where: Mapping[str, object]
-    ) -> list[R] | None:
-        """Return the records about a task that was read ahead; None if it was not."""
-        by_task = self._read.about.get(kind)
-        task_id = where.get(ABOUT_TASK[kind]) if by_task else None
-        if by_task is None or task_id not in by_task:
-            return None
-        wanted = statements.stored_row(self._driver.dialect, rows.TABLES[kind], where)
-        found = []
-        for record in by_task[task_id]:
-            if all(getattr(record, name) == value for name, value in wanted.items()):
-                found.append(record)
-        return found
 
     def _as_it_is_now(
         self, kind: type[R], found: list[R], where: Mapping[str, object]

@@ -13,6 +13,7 @@ from accordance.domain.chain import ChainEntry
 from accordance.domain.plan import Combine
 from accordance.domain.records import PlanRecord, TaskRecord
 from accordance.store import statements
+from accordance.store.reading_ahead import ReadAhead
 from accordance.store.seals import Key
 from accordance.store.storage import AnyRecord
 from accordance.store.together import StoredRow
@@ -77,10 +78,7 @@ class ReadRows:
     """What a transaction has read already, as it is now."""
 
     nodes: dict[str, StoredNode] = field(default_factory=dict)
-    about: dict[type, dict[str, list[Any]]] = field(default_factory=dict)
-    """By kind and task: the records about tasks that were read ahead."""
-    events: dict[tuple[str, str], list[ChainEntry]] = field(default_factory=dict)
-    """By task and kind: events of tasks that were read ahead."""
+    ahead: ReadAhead = field(default_factory=ReadAhead)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     plans: dict[str, PlanRecord] = field(default_factory=dict)
 

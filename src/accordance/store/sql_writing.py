@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Dialect, Row, Select, Table, select
 
 from accordance.domain.blobs import Blob
 from accordance.domain.chain import ChainEntry, Head
+from accordance.domain.lifecycle import Event
 from accordance.errors import BlobChanged, BlobMissing, LedgerDamaged, NotFound
 from accordance.store import rows, signals, statements
 from accordance.store.blobs.keeper import keeper_of
@@ -82,7 +83,7 @@ class SqlWriting(Transaction):
         self._unwritten.tasks = {}
         self._unwritten.plans = {}
         self._unwritten.records = {}
-        self._read.about = {}  # there may be more of them now
+        self._read.ahead.forget_records()
         write_together(self._driver, changes)
 
     def _flush_tasks(self) -> None:
@@ -299,10 +300,11 @@ class SqlWriting(Transaction):
         return entries
 
     def _written_entries_of(self, task_id: str, kind: str | None) -> list[ChainEntry]:
+        beginnings = self._read.ahead.beginnings
         if kind is None:
             written = self._driver.all(statements.EVENTS_OF_TASK, {"key": task_id})
-        elif (task_id, kind) in self._read.events:
-            return list(self._read.events[task_id, kind])
+        elif kind == Event.CLAIMED and task_id in beginnings:
+            return list(beginnings[task_id])
         else:
             keys = {"key": task_id, "kind": kind}
             written = self._driver.all(statements.EVENTS_OF_KIND, keys)

@@ -12,24 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
-    Column,
-    CompoundSelect,
     Dialect,
     Insert,
     Integer,
     Select,
     Table,
-    TextClause,
     and_,
     bindparam,
     func,
     insert,
     literal,
-    literal_column,
     or_,
     select,
     text,
-    union_all,
     update,
 )
 
@@ -150,69 +145,6 @@ def _neighbours(here: str, there: str, kind: str) -> Select[Any]:
         .where(edge[here] == _KEY, edge.edge_type == kind)
         .order_by(edge.place)
     )
-
-
-@cache
-def nodes_around(dialect: str) -> CompoundSelect[Any]:
-    """Select tasks with the goals they belong to; of some, what waits for them too.
-
-    `keys` and `ended` are lists of tasks, in JSON. Each row begins with what the node is
-    to a task, that task, and its place among the same.
-    """
-    edge = TASK_EDGES.c
-
-    def each(role: str, of_task: Any, place: Any) -> Select[Any]:
-        return select(
-            literal_column(f"'{role}'").label("role"),
-            of_task.label("of_task"),
-            place.label("role_place"),
-            *TASK_NODES.c,
-        )
-
-    own = each("own", _NODES.task_id, _NODES.place)
-    parents = each("parents", edge.to_task_id, edge.place)
-    dependents = each("dependents", edge.from_task_id, edge.place)
-    return union_all(
-        own.where(_is_among(dialect, _NODES.task_id, "keys")),
-        parents.join(TASK_NODES, edge.from_task_id == _NODES.task_id).where(
-            _is_among(dialect, edge.to_task_id, "keys"), edge.edge_type == "DECOMPOSE"
-        ),
-        dependents.join(TASK_NODES, edge.to_task_id == _NODES.task_id).where(
-            _is_among(dialect, edge.from_task_id, "ended"),
-            edge.edge_type == "DEPENDS_ON",
-        ),
-    )
-
-
-@cache
-def records_about(
-    dialect: str, column: Column[Any], order: tuple[str, ...]
-) -> Select[Any]:
-    """Select the rows of a table whose column names one of the tasks in `keys`."""
-    table = column.table
-    query = select(*[each for each in table.c if each.computed is None])
-    query = query.where(_is_among(dialect, column, "keys"))
-    return query.order_by(*(table.c[name] for name in order))
-
-
-@cache
-def events_about(dialect: str) -> Select[Any]:
-    """Select the events of a kind that happened to the tasks in `keys`."""
-    is_about = _is_among(dialect, _EVENTS.task_id, "keys")
-    query = select(*_ENTRY).where(is_about, _EVENTS.kind == bindparam("kind"))
-    return query.order_by(_EVENTS.seq)
-
-
-def _is_among(dialect: str, column: Column[Any], keys: str) -> TextClause:
-    """Whether a column is in a list, in JSON, that a parameter brings.
-
-    Both databases look each of them up in an index.
-    """
-    name = f"{column.table.name}.{column.name}"
-    if dialect == "postgresql":
-        values = f"SELECT json_array_elements_text(CAST(:{keys} AS json))"
-        return text(f"{name} = ANY(ARRAY({values}))")
-    return text(f"{name} IN (SELECT value FROM json_each(:{keys}))")  # noqa: S608
 
 
 PARTS: Final = _neighbours("from_task_id", "to_task_id", "DECOMPOSE")

@@ -199,7 +199,9 @@ class Storage(ABC):
         """Return a node with its neighbours. Raises NotFound."""
 
     @abstractmethod
-    def read_ahead(self, tasks: Sequence[str], ended: Sequence[str]) -> None:
+    def read_ahead(
+        self, plan_id: str, tasks: Sequence[str], ended: Sequence[str]
+    ) -> None:
         """Read together what settling attempts at tasks will ask for.
 
         `ended` are those of the tasks that may end by it. It changes nothing but the
