@@ -24,11 +24,13 @@ from accordance.runtime.attempt_queue import (
     WantedAttempt,
 )
 from accordance.runtime.ports import TaskAttempt
+from accordance.store.sql import within
 from accordance.work.taking import NoTaskReason, Taken, take_up
 from tests.limits import LIMIT, until
 from tests.messages import PLAN
 from tests.runtime.stage import Stage, lanes, said
 
+NOW = "2026-01-01T00:00:00Z"
 KEPT: JsonObject = {"raw": None, "seen": {"text": "é"}, "judged": None}
 
 
@@ -51,7 +53,8 @@ class Queue:
         taken = Taken(self.on.task(task), "action", lease)
         with self.connected() as connection:
             wanted = [WantedAttempt("q", taken, worker)]
-            [claimed] = self.statements.enqueue(connection, wanted)
+            with within(connection, NOW) as tx:
+                [claimed] = self.statements.enqueue(tx, wanted)
             return claimed
 
     def claim(
@@ -64,7 +67,12 @@ class Queue:
     def settle(self, claimed: ClaimedAttempt) -> None:
         """End an attempt."""
         with self.connected() as connection:
-            self.statements.settle(connection, [claimed])
+            self.settle_on(connection, claimed)
+
+    def settle_on(self, connection: Connection, claimed: ClaimedAttempt) -> None:
+        """End an attempt in a transaction of the caller's."""
+        with within(connection, NOW) as tx:
+            self.statements.settle(tx, [claimed])
 
     def lose(self, worker: str) -> None:
         """A worker is gone, and its name begins again."""
@@ -116,7 +124,7 @@ def test_whoever_was_taken_for_dead_comes_too_late(queue: Queue) -> None:
         with pytest.raises(TakenOver):
             statements.keep(connection, slow, KEPT)
         with pytest.raises(TakenOver):
-            statements.settle(connection, [slow])
+            queue.settle_on(connection, slow)
         with pytest.raises(TakenOver):
             statements.mark_broken(connection, slow, "late")
     queue.settle(next_one)

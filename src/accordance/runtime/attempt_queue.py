@@ -6,8 +6,8 @@ A row is an attempt that is queued or in work.
     RUNNING   a worker has begun it, under a claim
     BROKEN    it cannot be carried on; the reconciler settles it
 
-A process that begins an attempt gets the next claim number, and whatever it writes later names
-that number. So a worker that was taken for dead, and wakes up after another has begun
+A process that begins an attempt gets a number, its claim, and whatever it writes later
+names that number. So a worker that was taken for dead, and wakes up after another has begun
 the attempt again, changes nothing. The row goes in the transaction that settles the
 attempt.
 """
@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +27,8 @@ from accordance.contracts.jsonpath import JsonObject
 from accordance.runtime.ports import VERSION, TaskAttempt
 from accordance.store.columns import storable
 from accordance.store.driver import Driver, Row
+from accordance.store.sql import SqlTransaction
+from accordance.store.together import Act
 from accordance.work.taking import Taken
 
 QUEUED: Final = "QUEUED"
@@ -40,7 +43,7 @@ _CLOCKS: Final = {
 }
 _TYPES: Final = {"number": "int", "priority": "bigint", "claim": "int"}
 """Of the columns that are not text."""
-_COLUMNS: Final = (
+_QUEUED: Final = (
     "workflow",
     "plan_id",
     "task_id",
@@ -55,22 +58,16 @@ _COLUMNS: Final = (
     "worker",
     "claim",
 )
-"""What a list of attempts may say of each."""
-_LISTED: Final = {
-    "sqlite": "(SELECT {} FROM json_each(:wanted)) AS wanted".format(  # noqa: S608
-        ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _COLUMNS)
-    ),
-    "postgresql": "json_to_recordset(CAST(:wanted AS json)) AS wanted({})".format(
-        ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in _COLUMNS)
-    ),
-}
-"""A list of attempts, in JSON, as rows."""
+"""What a list says of attempts that are to be queued."""
+_SETTLED: Final = ("workflow", "claim")
+"""What a list says of attempts that are settled."""
 _BY_INDEX: Final = {
     "sqlite": "",
     "postgresql": "workflow = ANY(ARRAY("
-    "SELECT json_array_elements(CAST(:wanted AS json)) ->> 'workflow')) AND",
+    "SELECT json_array_elements(CAST(:settled AS json)) ->> 'workflow')) AND",
 }
 """PostgreSQL cannot know how few attempts are listed, and would read the whole table."""
+_CLAIM_BITS: Final = 30
 _SKIP_LOCKED: Final = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
 
 _ENQUEUE: Final = """
@@ -79,13 +76,12 @@ INSERT INTO attempt_queue (
     version, state, worker, claim, recoveries, queued_at, begun_at)
 SELECT
     workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
-    version, state, worker, 1, 0, {clock}, {clock}
-FROM {wanted} WHERE true
+    version, state, worker, claim, 0, {clock}, {clock}
+FROM {queued} WHERE true
 ON CONFLICT (workflow) DO UPDATE SET
-    claim = attempt_queue.claim + 1, state = excluded.state, worker = excluded.worker,
+    claim = excluded.claim, state = excluded.state, worker = excluded.worker,
     queue = excluded.queue, lease = excluded.lease, product = excluded.product,
-    version = excluded.version, recoveries = 0, kept = NULL, error = NULL
-RETURNING workflow, claim"""
+    version = excluded.version, recoveries = 0, kept = NULL, error = NULL"""
 """A task that was handed back and is taken up again leaves nothing of the first time."""
 
 _CLAIM: Final = """
@@ -104,7 +100,7 @@ UPDATE attempt_queue SET state = 'BROKEN', error = :error
 WHERE workflow = :workflow AND claim = :claim"""
 _SETTLE: Final = """
 DELETE FROM attempt_queue
-WHERE {by_index} (workflow, claim) IN (SELECT workflow, claim FROM {wanted})"""
+WHERE {by_index} (workflow, claim) IN (SELECT workflow, claim FROM {settled})"""
 _GIVE_UP: Final = """
 DELETE FROM attempt_queue WHERE workflow = :workflow AND state = :state"""
 
@@ -237,7 +233,8 @@ class AttemptQueue:
         native = statement.strip().format(
             clock=_CLOCKS[self._dialect],
             skip_locked=_SKIP_LOCKED[self._dialect],
-            wanted=_LISTED[self._dialect],
+            queued=_listed(self._dialect, "queued", _QUEUED),
+            settled=_listed(self._dialect, "settled", _SETTLED),
             by_index=_BY_INDEX[self._dialect],
         )
         if self._dialect == "sqlite":
@@ -247,19 +244,33 @@ class AttemptQueue:
     # -- queueing and beginning
 
     def enqueue(
-        self, connection: Connection, wanted: Sequence[WantedAttempt]
+        self, tx: SqlTransaction, wanted: Sequence[WantedAttempt]
     ) -> list[ClaimedAttempt]:
         """Queue attempts; a worker that is named begins them as soon as this commits."""
-        if not wanted:
-            return []
-        rows = self._rows(connection, _ENQUEUE, wanted=_as_list(map(_new_row, wanted)))
-        claims = {row.workflow: row.claim for row in rows}
         queued = []
+        rows = []
         for each in wanted:
-            workflow = workflow_id(each.taken)
             attempt = attempt_of(each.queue, each.taken)
-            queued.append(ClaimedAttempt(workflow, attempt, claims[workflow]))
+            workflow = workflow_id(each.taken)
+            claimed = ClaimedAttempt(workflow, attempt, secrets.randbits(_CLAIM_BITS))
+            queued.append(claimed)
+            rows.append(_new_row(claimed, each))
+        if rows:
+            self._at_the_end(tx, _ENQUEUE, queued=rows)
         return queued
+
+    def _at_the_end(
+        self, tx: SqlTransaction, statement: str, **lists: list[dict[str, Any]]
+    ) -> None:
+        """Write rows together with the rest of a transaction, which raises TakenOver."""
+        [rows] = lists.values()
+
+        def check(written: int) -> None:
+            if written != len(rows):
+                raise TakenOver
+
+        values = {name: json.dumps(rows) for name, rows in lists.items()}
+        tx.at_the_end(Act(self._native(statement), values, check))
 
     def claim(
         self,
@@ -302,12 +313,10 @@ class AttemptQueue:
         """Keep the outcome of a run. Raises TakenOver."""
         self._under_claim(connection, _KEEP, claimed, kept=json.dumps(kept))
 
-    def settle(self, connection: Connection, settled: Sequence[ClaimedAttempt]) -> None:
-        """Remove attempts that are settled in the same transaction. Raises TakenOver."""
+    def settle(self, tx: SqlTransaction, settled: Sequence[ClaimedAttempt]) -> None:
+        """Remove attempts that a transaction has settled; it raises TakenOver."""
         claims = [{"workflow": each.workflow, "claim": each.claim} for each in settled]
-        removed = self._change(connection, _SETTLE, wanted=_as_list(claims))
-        if removed != len(settled):
-            raise TakenOver(*[each.workflow for each in settled])
+        self._at_the_end(tx, _SETTLE, settled=claims)
 
     def mark_broken(
         self, connection: Connection, claimed: ClaimedAttempt, error: str
@@ -390,21 +399,25 @@ class AttemptQueue:
         return kept
 
 
-def _new_row(wanted: WantedAttempt) -> dict[str, Any]:
-    taken, worker = wanted.taken, wanted.worker
+def _listed(dialect: str, parameter: str, columns: Sequence[str]) -> str:
+    """Return a list of attempts, which a parameter brings in JSON, as rows."""
+    if dialect == "postgresql":
+        typed = ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in columns)
+        return f"json_to_recordset(CAST(:{parameter} AS json)) AS listed({typed})"
+    values = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in columns)
+    return f"(SELECT {values} FROM json_each(:{parameter})) AS listed"  # noqa: S608
+
+
+def _new_row(claimed: ClaimedAttempt, wanted: WantedAttempt) -> dict[str, Any]:
     return {
-        **asdict(attempt_of(wanted.queue, taken)),
-        "workflow": workflow_id(taken),
-        "priority": taken.task.priority,
+        **asdict(claimed.attempt),
+        "workflow": claimed.workflow,
+        "priority": wanted.taken.task.priority,
         "version": VERSION,
-        "state": RUNNING if worker else QUEUED,
-        "worker": worker,
+        "state": RUNNING if wanted.worker else QUEUED,
+        "worker": wanted.worker,
+        "claim": claimed.claim,
     }
-
-
-def _as_list(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as a statement takes them: a list in JSON."""
-    return json.dumps(list(rows))
 
 
 def _claimed(row: Row) -> ClaimedAttempt:

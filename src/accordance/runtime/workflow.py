@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
@@ -27,6 +27,7 @@ from accordance.runtime.attempt_queue import (
     QueueRow,
     TakenOver,
     WantedAttempt,
+    workflow_id,
 )
 from accordance.runtime.dispatching import Dispatcher, Threads
 from accordance.runtime.earlier_release import has_old_queue, is_in_old_queue
@@ -66,11 +67,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A ledger transaction and its connection, on which the queue is written as well."""
+    """A ledger transaction that also writes the queue."""
 
     tx: SqlTransaction
-    connection: Connection
     engine: WorkflowEngine
+    settled: Container[str] = ()
+    """The workflows that end with it."""
 
     def enqueue(self, taken_up: Sequence[TakenUp]) -> list[QueuedAttempt]:
         """Queue attempts that were just taken up, and begin them here if they may.
@@ -85,8 +87,11 @@ class _Unit:
             worker = None if has_rate else self.engine.worker_id
             wanted.append(WantedAttempt(queue, taken, worker))
 
+        if any(workflow_id(each.taken) in self.settled for each in wanted):
+            self.tx.act_now()  # a row goes before another with its name comes
+
         queued = []
-        claims = self.engine.queue.enqueue(self.connection, wanted)
+        claims = self.engine.queue.enqueue(self.tx, wanted)
         for each, claimed in zip(wanted, claims, strict=True):
             begins_here = claimed if each.worker else None
             queued.append(QueuedAttempt(claimed.workflow, each.queue, begins_here))
@@ -235,7 +240,7 @@ class WorkflowEngine:
             self._connected() as connection,
             within(connection, time_on(connection)) as tx,
         ):
-            yield _Unit(tx, connection, self)
+            yield _Unit(tx, self)
         tx.do_afterwards()
 
     def execute_once(
@@ -305,7 +310,7 @@ class WorkflowEngine:
                 tx.lock(plan_id)
                 runs.extend(self._turns.gather(plan_id, MOST - len(runs)))
                 self._read_ahead(tx, plan_id, runs)
-                return self._settled_in(tx, connection, runs)
+                return self._settled_in(tx, runs)
 
         for ended, settled in zip(runs, self._insistently(settle_on), strict=True):
             ended.settled = settled
@@ -321,21 +326,19 @@ class WorkflowEngine:
     def _settle_alone(self, ended: EndedRun) -> None:
         def settle_on(connection: Connection) -> list[Settled]:
             with within(connection, time_on(connection)) as tx:
-                return self._settled_in(tx, connection, [ended])
+                return self._settled_in(tx, [ended])
 
         try:
             [ended.settled] = self._insistently(settle_on)
         except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
             ended.error = error
 
-    def _settled_in(
-        self, tx: SqlTransaction, connection: Connection, runs: list[EndedRun]
-    ) -> list[Settled]:
-        unit = _Unit(tx, connection, self)
+    def _settled_in(self, tx: SqlTransaction, runs: list[EndedRun]) -> list[Settled]:
+        unit = _Unit(tx, self, {ended.workflow for ended in runs})
 
         def end_workflows(workflows: list[str]) -> None:
             claimed = [self._here[workflow] for workflow in workflows]
-            self.queue.settle(connection, claimed)
+            self.queue.settle(tx, claimed)
 
         return settle_all(unit, runs, end_workflows)
 

@@ -8,7 +8,7 @@ is to which task.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -32,11 +32,13 @@ _TABLES: Final = {
     "own": TASK_NODES,
     "parent": TASK_NODES,
     "dependent": TASK_NODES,
+    "next": TASK_NODES,
     "message": MESSAGES,
     "artifact": ARTIFACTS,
     "beginning": TASK_EVENTS,
 }
 """What a row may be to a task, and its table."""
+_FURTHER: Final = 4  # tasks in line, beyond one for each that ends
 _ASKS_FOR_PRODUCTS: Final = "asks"
 _SKILL_OUTPUT: Final = "SKILL_OUTPUT"
 
@@ -51,6 +53,11 @@ UNION ALL
 SELECT 'dependent', e.from_task_id, e.place, row_to_json(n)::text
 FROM task_edges e JOIN task_nodes n ON n.task_id = e.to_task_id
 WHERE e.from_task_id = ANY(%(ended)s::text[]) AND e.edge_type = 'DEPENDS_ON'
+UNION ALL
+SELECT 'next', n.task_id, row_number() OVER ()::int, row_to_json(n)::text
+FROM (
+    SELECT * FROM task_nodes WHERE plan_id = %(plan)s AND queue IS NOT NULL
+    ORDER BY queue, priority DESC, place LIMIT %(most)s) n
 UNION ALL
 SELECT 'message', m.subject, m.seq, row_to_json(m)::text
 FROM messages m WHERE m.subject = ANY(%(tasks)s::text[])
@@ -73,7 +80,10 @@ class ReadAhead:
     """What was read of some tasks."""
 
     nodes: dict[str, Row] = field(default_factory=dict)
-    """The tasks, the goals they belong to, and what waits for them."""
+    """The tasks, the goals they belong to, what waits for them, and what is next."""
+    line: list[str] | None = None
+    """The first of the tasks that can be taken up; None if they were not read."""
+    is_whole_line: bool = False
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     dependents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     beginnings: dict[str, list[ChainEntry]] = field(default_factory=dict)
@@ -100,26 +110,47 @@ class ReadAhead:
             if all(getattr(record, name) == value for name, value in wanted)
         ]
 
+    def first_in_line(self, most: int, moved: Container[str]) -> list[str] | None:
+        """Return the first tasks in line that were not moved; None if unknown."""
+        if self.line is None:
+            return None
+        standing = [task_id for task_id in self.line if task_id not in moved]
+        is_enough = self.is_whole_line or len(standing) >= most
+        return standing if is_enough else None
+
     def forget_records(self) -> None:
         """Forget the records: there may be more of them now."""
         self.records = {}
         self.asks_for_products = True
 
+    def forget_line(self) -> None:
+        """Forget which tasks are next: some of them were moved."""
+        self.line = None
+
 
 def read_ahead(
     driver: Driver, plan_id: str, tasks: Sequence[str], ended: Sequence[str]
 ) -> ReadAhead:
-    """Read some tasks of a plan, with what was handed in for them.
+    """Read some tasks of a plan, with what was handed in for them, and what is next.
 
     Of those that have `ended`, what waits for them is read too.
     """
-    values = {"plan": plan_id, "tasks": list(tasks), "ended": list(ended)}
+    most = len(tasks) + _FURTHER
+    values = {
+        "plan": plan_id,
+        "tasks": list(tasks),
+        "ended": list(ended),
+        "most": most,
+    }
     found = sorted(driver.execute(_STATEMENT, values), key=lambda each: each.place)
     ahead = ReadAhead(asks_for_products=False)
     ahead.parents = dict.fromkeys(tasks, ())
     ahead.dependents = dict.fromkeys(ended, ())
     ahead.beginnings = {task_id: [] for task_id in tasks}
     ahead.records = {kind: {task_id: [] for task_id in tasks} for kind in _ABOUT}
+
+    ahead.line = [each.about for each in found if each.role == "next"]
+    ahead.is_whole_line = len(ahead.line) < most
 
     for role, about, _, content in found:
         if role == _ASKS_FOR_PRODUCTS:
@@ -142,7 +173,7 @@ def read_ahead(
 
 def _add_node(ahead: ReadAhead, role: str, about: str, row: Row) -> None:
     ahead.nodes[row.task_id] = row
-    if role == "own":
+    if role in ("own", "next"):
         return
     neighbours = ahead.parents if role == "parent" else ahead.dependents
     if row.task_id not in neighbours[about]:

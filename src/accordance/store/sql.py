@@ -286,22 +286,34 @@ class SqlTransaction(SqlWriting):
         after: TaskRecord | None = None,
     ) -> list[TaskRecord]:
         moved = self._unwritten.tasks
-        more = most + len(moved)
-        if after is None:
-            task_ids = self._ask(statements.turns(kinds), plan_id, most=more)
-        else:
-            task_ids = self._ask(
-                statements.turns_behind(kinds),
-                plan_id,
-                most=more,
-                turn=turn_of(after),
-                priority=after.priority,
-                place=after.place,
-            )
+        task_ids: Sequence[str] | None = None
+        if after is None and not kinds:
+            task_ids = self._read.ahead.first_in_line(most, moved)
+        if task_ids is None:
+            task_ids = self._in_line(plan_id, kinds, most + len(moved), after)
 
         tasks = [self.task(task_id) for task_id in dict.fromkeys([*task_ids, *moved])]
         of_plan = [task for task in tasks if task.plan_id == plan_id]
         return in_line(of_plan, kinds, after)[:most]
+
+    def _in_line(
+        self,
+        plan_id: str,
+        kinds: tuple[str, ...],
+        most: int,
+        after: TaskRecord | None,
+    ) -> Sequence[str]:
+        """Return the first tasks in line, as the database has it."""
+        if after is None:
+            return self._ask(statements.turns(kinds), plan_id, most=most)
+        return self._ask(
+            statements.turns_behind(kinds),
+            plan_id,
+            most=most,
+            turn=turn_of(after),
+            priority=after.priority,
+            place=after.place,
+        )
 
     def expired(self, plan_id: str) -> list[str]:
         self._flush_tasks()

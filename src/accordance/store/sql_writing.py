@@ -28,7 +28,14 @@ from accordance.store.tables import (
     TASK_EVENTS,
     TASK_NODES,
 )
-from accordance.store.together import Change, NewEvents, Shape, Verb, write_together
+from accordance.store.together import (
+    Act,
+    Change,
+    NewEvents,
+    Shape,
+    Verb,
+    write_together,
+)
 
 _CHUNK: Final = 2000  # rows that are read or written at once
 _PIECES: Final = 8  # of blobs, a MiB each at most
@@ -51,6 +58,7 @@ class SqlWriting(Transaction):
         self._dialect = connection.dialect.name
         self._read = ReadRows()
         self._unwritten = UnwrittenRows()
+        self._acts: list[Act] = []
         self._kept_blobs: dict[str, int] = {}
         """By name: which in turn it was kept as."""
         self._keeper = keeper_of(connection)
@@ -77,6 +85,19 @@ class SqlWriting(Transaction):
         if ledger_entries:
             self._write([], LEDGER_EVENTS, ledger_entries)
 
+    def at_the_end(self, act: Act) -> None:
+        """Execute a statement of another module when everything is written."""
+        self._acts.append(act)
+
+    def act_now(self) -> None:
+        """Execute what is to be executed at the end."""
+        write_together(self._driver, (), acts=self._take_acts())
+
+    def _take_acts(self) -> list[Act]:
+        acts = self._acts
+        self._acts = []
+        return acts
+
     def flush(self) -> None:
         """Write everything but blobs and events: enough for any other query."""
         changes = [*self._changed_tasks(), *self._changed_plans(), *self._records()]
@@ -84,23 +105,23 @@ class SqlWriting(Transaction):
         self._unwritten.plans = {}
         self._unwritten.records = {}
         self._read.ahead.forget_records()
+        self._read.ahead.forget_line()
         write_together(self._driver, changes)
 
     def _flush_tasks(self) -> None:
         """Write where tasks stand: enough for queries that look for tasks."""
         changes = self._changed_tasks()
         self._unwritten.tasks = {}
+        self._read.ahead.forget_line()
         write_together(self._driver, changes)
 
     def _write(
         self, changes: Sequence[Change], table: Table, entries: Sequence[ChainEntry]
     ) -> None:
-        if not entries:
-            write_together(self._driver, changes)
-            return
-        events = [_event_row(entry, table, self._driver.dialect) for entry in entries]
-        if not write_together(self._driver, changes, NewEvents(table, events)):
-            raise LedgerDamaged("the counter of events is missing")
+        dialect = self._driver.dialect
+        events = [_event_row(entry, table, dialect) for entry in entries]
+        new_events = NewEvents(table, events) if events else None
+        write_together(self._driver, changes, new_events, self._take_acts())
 
     def _changed_tasks(self) -> list[Change]:
         changed = []

@@ -8,7 +8,7 @@ that has a part for each table.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlalchemy import BigInteger, Boolean, Float, Integer, Table
 from sqlalchemy.sql.compiler import IdentifierPreparer
 
+from accordance.errors import LedgerDamaged
 from accordance.store.driver import Driver
 from accordance.store.tables import METADATA
 
@@ -29,6 +30,7 @@ _TYPES: Final = (
     (Integer, "int"),
     (Float, "double precision"),
 )
+_NO_COUNTER: Final = "the counter of events is missing"
 _ORDER: Final = {table: place for place, table in enumerate(METADATA.sorted_tables)}
 """The tables, each behind those that it refers to."""
 
@@ -67,18 +69,34 @@ class NewEvents:
     rows: Sequence[StoredRow]
 
 
-def write_together(
-    driver: Driver, changes: Iterable[Change], events: NewEvents | None = None
-) -> bool:
-    """Write rows, and events at the very end; return whether these could be numbered.
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A statement of another module, in the words of the database."""
 
-    Who takes numbers holds up all others that want some until the commit, and so must
-    not wait for anything any more.
+    sql: str
+    values: Mapping[str, Any]
+    check: Callable[[int], None]
+    """Takes how many rows it has written, and may raise an error."""
+
+
+def write_together(
+    driver: Driver,
+    changes: Iterable[Change],
+    events: NewEvents | None = None,
+    acts: Sequence[Act] = (),
+) -> None:
+    """Write rows, execute acts, and write events at the very end.
+
+    Who takes numbers for events holds up all others that want some until the commit, and
+    so must not wait for anything any more. Raises LedgerDamaged, and what acts raise.
     """
     ordered = sorted(changes, key=lambda change: _ORDER[change.shape.table])
     if driver.dialect.name == "postgresql":
-        return _write_in_a_statement(driver, ordered, events)
+        _write_in_a_statement(driver, ordered, events, acts)
+        return
 
+    for act in acts:
+        act.check(driver.change(act.sql, act.values))
     for change in ordered:
         statement = _statement_for_row(change.shape, driver.dialect.identifier_preparer)
         columns = _in_order_of_values(change.shape)
@@ -86,7 +104,8 @@ def write_together(
             statement,
             [tuple([row[name] for name in columns]) for row in change.rows],
         )
-    return events is None or _count_and_insert(driver, events)
+    if events is not None:
+        _count_and_insert(driver, events)
 
 
 # -- on SQLite, a statement for each row
@@ -113,63 +132,77 @@ def _in_order_of_values(shape: Shape) -> tuple[str, ...]:
     return shape.columns
 
 
-def _count_and_insert(driver: Driver, events: NewEvents) -> bool:
+def _count_and_insert(driver: Driver, events: NewEvents) -> None:
     counters = driver.execute(
         "UPDATE counters SET number = number + ? WHERE name = 'events' RETURNING number",
         (len(events.rows),),
     )
     if not counters:
-        return False
+        raise LedgerDamaged(_NO_COUNTER)
     first = counters[0].number - len(events.rows) + 1
     rows = [
         {**event, "number": number} for number, event in enumerate(events.rows, first)
     ]
     shape = Shape("insert", events.table, tuple(rows[0]))
-    return write_together(driver, [Change(shape, rows)])
+    write_together(driver, [Change(shape, rows)])
 
 
 # -- on PostgreSQL, a statement for all
 
 
 def _write_in_a_statement(
-    driver: Driver, changes: Sequence[Change], events: NewEvents | None
-) -> bool:
+    driver: Driver,
+    changes: Sequence[Change],
+    events: NewEvents | None,
+    acts: Sequence[Act],
+) -> None:
     values: dict[str, Any] = {}
     for number, change in enumerate(changes):
         values[f"rows_{number}"] = json.dumps(change.rows)
         if change.shape.verb == "update":
             [key] = change.shape.key
             values[f"keys_{number}"] = [row[key] for row in change.rows]
+    for act in acts:
+        values.update(act.values)
     if events is not None:
         values["events"] = json.dumps(events.rows)
         values["count"] = len(events.rows)
     if not values:
-        return True
+        return
 
     statement = _statement_for_all(
         tuple(change.shape for change in changes),
+        tuple(act.sql for act in acts),
         Shape("insert", events.table, tuple(events.rows[0])) if events else None,
         driver.dialect.identifier_preparer,
     )
-    written = driver.change(statement, values)
-    return events is None or written == len(events.rows)
+    [written] = driver.execute(statement, values)
+    for act, count in zip(acts, written, strict=False):
+        act.check(count)
+    if events is not None and written.events != len(events.rows):
+        raise LedgerDamaged(_NO_COUNTER)
 
 
 @cache
 def _statement_for_all(
-    shapes: tuple[Shape, ...], events: Shape | None, names: IdentifierPreparer
+    shapes: tuple[Shape, ...],
+    acts: tuple[str, ...],
+    events: Shape | None,
+    names: IdentifierPreparer,
 ) -> str:
-    parts = {}
+    """Return a statement with a part for each; it counts what acts and events wrote."""
+    parts = {f"act_{number}": f"{act} RETURNING 1" for number, act in enumerate(acts)}
+    counted = list(parts)
     for number, shape in enumerate(shapes):
         parts[f"part_{number}"] = _part(shape, number, names)
-
-    if events is None:
-        main = "SELECT 1"
-    else:
+    if events is not None:
         parts["counter"] = _take_numbers(tuple(parts))
-        main = _insert_with_numbers(events, names)
+        parts["events"] = _insert_with_numbers(events, names)
+        counted.append("events")
+
     named = ", ".join(f"{name} AS ({part})" for name, part in parts.items())
-    return f"WITH {named} {main}"
+    counts = ", ".join(f"(SELECT count(*) FROM {name}) AS {name}" for name in counted)  # noqa: S608
+    return f"WITH {named} SELECT {counts or 1}"
 
 
 def _part(shape: Shape, number: int, names: IdentifierPreparer) -> str:
@@ -252,5 +285,5 @@ def _insert_with_numbers(events: Shape, names: IdentifierPreparer) -> str:
         f"INSERT INTO {names.format_table(events.table)} ({columns}, number)"  # noqa: S608
         f" SELECT {columns}, last - %(count)s::bigint + place"
         f" FROM counter, ROWS FROM ({typed})"
-        f" WITH ORDINALITY AS new({columns}, place)"
+        f" WITH ORDINALITY AS new({columns}, place) RETURNING 1"
     )
