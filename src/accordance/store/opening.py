@@ -45,6 +45,7 @@ VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
 _KEPT: Final = 5  # connections that stay open
 _REST_SECONDS: Final = 1.0  # of a connection, then it is asked whether it is there
+_PREPARED_AFTER: Final = 1  # execution of a statement on a connection
 _RESTS_SINCE: Final = "rests since"
 _CONNECTIONS: Final = 15
 SILENT_SECONDS: Final = 300.0
@@ -210,7 +211,8 @@ def _postgresql(url: URL, connections: int) -> Engine:
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         max_overflow=max(0, connections - _KEPT),
-        connect_args={"connect_timeout": 10},
+        pool_use_lifo=True,  # what a connection has prepared is used again
+        connect_args={"connect_timeout": 10, "prepare_threshold": _PREPARED_AFTER},
     )
     _ask_rested_connections(engine)
     _plan_once(engine)

@@ -38,7 +38,7 @@ _TABLES: Final = {
     "beginning": TASK_EVENTS,
 }
 """What a row may be to a task, and its table."""
-_FURTHER: Final = 4  # tasks in line, beyond one for each that ends
+_FURTHER: Final = 1  # tasks in line, beyond one for each that ends
 _ASKS_FOR_PRODUCTS: Final = "asks"
 _SKILL_OUTPUT: Final = "SKILL_OUTPUT"
 
