@@ -97,9 +97,8 @@ class Parts:
         """All of it, or nothing."""
         with self.transaction() as unit:
             ended = EndedRun(workflow, settle, take_up)
-            [settled] = settle_all(
-                unit, [ended], lambda names: self._meet(f"end {', '.join(names)}")
-            )
+            [settled] = settle_all(unit, [ended])
+            self._meet(f"end {workflow}")
             self._meet("commit")
         return settled
 
@@ -158,8 +157,8 @@ def test_the_whole_path(on: Stage, attempt: TaskAttempt) -> None:
     assert parts.met == [
         "run",
         "kept",
-        "end w",
         "take up next, 4 free",
+        "end w",
         "commit",
         "expect ['next']",
         "heard accepted",

@@ -1,4 +1,4 @@
-"""The queue of attempts: one table in the ledger's own database, and its statements.
+"""The queue of attempts: one table in the ledger's own database.
 
 A row is an attempt that is queued or in work.
 
@@ -15,7 +15,6 @@ attempt.
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -24,6 +23,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection
 
 from accordance.contracts.jsonpath import JsonObject
+from accordance.runtime import queue_statements as statements
 from accordance.runtime.ports import VERSION, TaskAttempt
 from accordance.store.columns import storable
 from accordance.store.driver import Driver, Row
@@ -37,110 +37,7 @@ BROKEN: Final = "BROKEN"
 
 MOST_RECOVERIES: Final = 5  # workers that may be lost over an attempt
 _MINUTE: Final = 60.0
-_CLOCKS: Final = {
-    "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
-    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
-}
-_TYPES: Final = {"number": "int", "priority": "bigint", "claim": "int"}
-"""Of the columns that are not text."""
-_QUEUED: Final = (
-    "workflow",
-    "plan_id",
-    "task_id",
-    "kind",
-    "number",
-    "product",
-    "queue",
-    "lease",
-    "priority",
-    "version",
-    "state",
-    "worker",
-    "claim",
-)
-"""What a list says of attempts that are to be queued."""
-_SETTLED: Final = ("workflow", "claim")
-"""What a list says of attempts that are settled."""
-_BY_INDEX: Final = {
-    "sqlite": "",
-    "postgresql": "workflow = ANY(ARRAY("
-    "SELECT json_array_elements(CAST(:settled AS json)) ->> 'workflow')) AND",
-}
-"""PostgreSQL cannot know how few attempts are listed, and would read the whole table."""
 _CLAIM_BITS: Final = 30
-_SKIP_LOCKED: Final = {"sqlite": "", "postgresql": "FOR UPDATE SKIP LOCKED"}
-
-_ENQUEUE: Final = """
-INSERT INTO attempt_queue (
-    workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
-    version, state, worker, claim, recoveries, queued_at, begun_at)
-SELECT
-    workflow, plan_id, task_id, kind, number, product, queue, lease, priority,
-    version, state, worker, claim, 0, {clock}, {clock}
-FROM {queued} WHERE true
-ON CONFLICT (workflow) DO UPDATE SET
-    claim = excluded.claim, state = excluded.state, worker = excluded.worker,
-    queue = excluded.queue, lease = excluded.lease, product = excluded.product,
-    version = excluded.version, recoveries = 0, kept = NULL, error = NULL"""
-"""A task that was handed back and is taken up again leaves nothing of the first time."""
-
-_CLAIM: Final = """
-UPDATE attempt_queue
-SET state = 'RUNNING', worker = :worker, claim = claim + 1, begun_at = {clock}
-WHERE workflow IN (
-    SELECT workflow FROM attempt_queue
-    WHERE state = 'QUEUED' AND queue = :queue AND version = :version
-    ORDER BY priority DESC, queued_at, workflow LIMIT :most {skip_locked})
-RETURNING workflow, task_id, kind, number, product, plan_id, queue, lease, claim, kept
-"""
-_KEEP: Final = """
-UPDATE attempt_queue SET kept = :kept WHERE workflow = :workflow AND claim = :claim"""
-_BREAK: Final = """
-UPDATE attempt_queue SET state = 'BROKEN', error = :error
-WHERE workflow = :workflow AND claim = :claim"""
-_SETTLE: Final = """
-DELETE FROM attempt_queue
-WHERE {by_index} (workflow, claim) IN (SELECT workflow, claim FROM {settled})"""
-_GIVE_UP: Final = """
-DELETE FROM attempt_queue WHERE workflow = :workflow AND state = :state"""
-
-_LOSE: Final = """
-UPDATE attempt_queue
-SET state = CASE WHEN recoveries < :most THEN 'QUEUED' ELSE 'BROKEN' END,
-    error = CASE WHEN recoveries < :most THEN error ELSE :error END,
-    recoveries = recoveries + 1, worker = NULL
-WHERE state = 'RUNNING' AND {whose}"""
-_OURS: Final = "worker = :worker"
-_OF_THE_DEAD: Final = """NOT EXISTS (
-    SELECT 1 FROM accordance_workers
-    WHERE executor_id = attempt_queue.worker
-    AND beat_at >= now() - make_interval(secs => :seconds))"""
-_RESUME: Final = """
-UPDATE attempt_queue SET state = 'QUEUED', worker = NULL
-WHERE workflow = :workflow AND worker = :worker AND state = 'RUNNING'"""
-
-_ROWS: Final = (
-    "SELECT workflow, queue, state, worker, version, error FROM attempt_queue"
-)
-_OF_PLAN: Final = f"{_ROWS} WHERE plan_id = :plan_id"
-_WAITING: Final = f"""
-{_ROWS} WHERE state = 'QUEUED' AND version = :version
-ORDER BY priority DESC, queued_at, workflow"""
-_NEVER_BEGUN: Final = """
-SELECT workflow, task_id, kind, number, product, plan_id, queue, lease
-FROM attempt_queue
-WHERE state = 'QUEUED' AND version = :version AND recoveries = 0 AND kept IS NULL"""
-_IN_WORK: Final = """
-SELECT 1 FROM attempt_queue WHERE worker = :worker AND state = 'RUNNING' LIMIT 1"""
-_KEPT: Final = "SELECT kept FROM attempt_queue WHERE workflow = :workflow"
-
-_HOLD_RATE: Final = "SELECT pg_advisory_xact_lock(7242079, hashtext(:queue))"
-_FORGET_STARTS: Final = """
-DELETE FROM attempt_starts WHERE queue = :queue AND begun_at < {clock} - :seconds"""
-_COUNT_STARTS: Final = "SELECT count(*) FROM attempt_starts WHERE queue = :queue"
-_ADD_START: Final = """
-INSERT INTO attempt_starts (queue, begun_at) VALUES (:queue, {clock})"""
-
 _EVERY_WORKER_CRASHED: Final = "every worker that tried it crashed"
 
 
@@ -212,7 +109,6 @@ class AttemptQueue:
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
-        self._statements: dict[str, str] = {}
 
     def _rows(
         self, connection: Connection, statement: str, **values: object
@@ -224,22 +120,7 @@ class AttemptQueue:
 
     def _native(self, statement: str) -> str:
         """Return a statement in the words of the database."""
-        native = self._statements.get(statement)
-        if native is None:
-            native = self._statements[statement] = self._in_dialect(statement)
-        return native
-
-    def _in_dialect(self, statement: str) -> str:
-        native = statement.strip().format(
-            clock=_CLOCKS[self._dialect],
-            skip_locked=_SKIP_LOCKED[self._dialect],
-            queued=_listed(self._dialect, "queued", _QUEUED),
-            settled=_listed(self._dialect, "settled", _SETTLED),
-            by_index=_BY_INDEX[self._dialect],
-        )
-        if self._dialect == "sqlite":
-            return native
-        return re.sub(r":(\w+)", r"%(\1)s", native)
+        return statements.in_dialect(statement, self._dialect)
 
     # -- queueing and beginning
 
@@ -256,7 +137,7 @@ class AttemptQueue:
             queued.append(claimed)
             rows.append(_new_row(claimed, each))
         if rows:
-            self._at_the_end(tx, _ENQUEUE, queued=rows)
+            self._at_the_end(tx, statements.ENQUEUE, queued=rows)
         return queued
 
     def _at_the_end(
@@ -287,12 +168,17 @@ class AttemptQueue:
             return []
 
         rows = self._rows(
-            connection, _CLAIM, queue=queue, version=VERSION, worker=worker, most=most
+            connection,
+            statements.CLAIM,
+            queue=queue,
+            version=VERSION,
+            worker=worker,
+            most=most,
         )
         claimed = [_claimed(row) for row in rows]
         if per_minute is not None:
             for _ in claimed:
-                self._change(connection, _ADD_START, queue=queue)
+                self._change(connection, statements.ADD_START, queue=queue)
         return claimed
 
     def _left_this_minute(
@@ -300,9 +186,9 @@ class AttemptQueue:
     ) -> int:
         """Return how many attempts may begin now; others that ask wait for the commit."""
         if self._dialect == "postgresql":
-            self._rows(connection, _HOLD_RATE, queue=queue)
-        self._change(connection, _FORGET_STARTS, queue=queue, seconds=_MINUTE)
-        begun: int = self._rows(connection, _COUNT_STARTS, queue=queue)[0][0]
+            self._rows(connection, statements.HOLD_RATE, queue=queue)
+        self._change(connection, statements.FORGET_STARTS, queue=queue, seconds=_MINUTE)
+        begun: int = self._rows(connection, statements.COUNT_STARTS, queue=queue)[0][0]
         return max(0, per_minute - begun)
 
     # -- under a claim
@@ -311,18 +197,18 @@ class AttemptQueue:
         self, connection: Connection, claimed: ClaimedAttempt, kept: JsonObject
     ) -> None:
         """Keep the outcome of a run. Raises TakenOver."""
-        self._under_claim(connection, _KEEP, claimed, kept=json.dumps(kept))
+        self._under_claim(connection, statements.KEEP, claimed, kept=json.dumps(kept))
 
     def settle(self, tx: SqlTransaction, settled: Sequence[ClaimedAttempt]) -> None:
         """Remove attempts that a transaction has settled; it raises TakenOver."""
         claims = [{"workflow": each.workflow, "claim": each.claim} for each in settled]
-        self._at_the_end(tx, _SETTLE, settled=claims)
+        self._at_the_end(tx, statements.SETTLE, settled=claims)
 
     def mark_broken(
         self, connection: Connection, claimed: ClaimedAttempt, error: str
     ) -> None:
         """Mark an attempt that could not be settled. Raises TakenOver."""
-        self._under_claim(connection, _BREAK, claimed, error=storable(error))
+        self._under_claim(connection, statements.BREAK, claimed, error=storable(error))
 
     def _under_claim(
         self,
@@ -345,16 +231,16 @@ class AttemptQueue:
 
     def requeue_own(self, connection: Connection, worker: str) -> None:
         """Queue again what an earlier process of the same name has left behind."""
-        self._lose(connection, _OURS, worker=worker)
+        self._lose(connection, statements.OURS, worker=worker)
 
     def requeue_of_dead(self, connection: Connection, seconds: float) -> None:
         """Queue again what workers had that have not beaten for so many seconds."""
-        self._lose(connection, _OF_THE_DEAD, seconds=seconds)
+        self._lose(connection, statements.OF_THE_DEAD, seconds=seconds)
 
     def _lose(self, connection: Connection, whose: str, **values: object) -> None:
         self._change(
             connection,
-            _LOSE.replace("{whose}", whose),
+            statements.LOSE.replace("{whose}", whose),
             most=MOST_RECOVERIES,
             error=_EVERY_WORKER_CRASHED,
             **values,
@@ -362,50 +248,43 @@ class AttemptQueue:
 
     def resume(self, connection: Connection, workflow: str, worker: str) -> None:
         """Queue again what this worker has begun and does not run."""
-        self._change(connection, _RESUME, workflow=workflow, worker=worker)
+        self._change(connection, statements.RESUME, workflow=workflow, worker=worker)
 
     def remove(self, connection: Connection, workflow: str, state: str) -> bool:
         """Remove an attempt in a state; return whether it was there."""
-        removed = self._change(connection, _GIVE_UP, workflow=workflow, state=state)
+        removed = self._change(
+            connection, statements.GIVE_UP, workflow=workflow, state=state
+        )
         return bool(removed)
 
     # -- what is there
 
     def of_plan(self, connection: Connection, plan_id: str) -> dict[str, QueueRow]:
         """Return the attempts of a plan, by workflow."""
-        rows = self._rows(connection, _OF_PLAN, plan_id=plan_id)
+        rows = self._rows(connection, statements.OF_PLAN, plan_id=plan_id)
         return {row.workflow: QueueRow(*row) for row in rows}
 
     def waiting(self, connection: Connection) -> list[QueueRow]:
         """Return the attempts of this version that no worker has begun, in order."""
-        rows = self._rows(connection, _WAITING, version=VERSION)
+        rows = self._rows(connection, statements.WAITING, version=VERSION)
         return [QueueRow(*row) for row in rows]
 
     def never_begun(self, connection: Connection) -> Iterator[tuple[str, TaskAttempt]]:
         """Yield the attempts that no worker has ever begun, each with its workflow."""
-        for row in self._rows(connection, _NEVER_BEGUN, version=VERSION):
+        for row in self._rows(connection, statements.NEVER_BEGUN, version=VERSION):
             yield row.workflow, TaskAttempt(*row[1:])
 
     def has_in_work(self, connection: Connection, worker: str) -> bool:
         """Whether a worker has begun something and not settled it."""
-        return bool(self._rows(connection, _IN_WORK, worker=worker))
+        return bool(self._rows(connection, statements.IN_WORK, worker=worker))
 
     def kept(self, connection: Connection, workflow: str) -> JsonObject | None:
         """Return what was kept of the run of an attempt."""
-        rows = self._rows(connection, _KEPT, workflow=workflow)
+        rows = self._rows(connection, statements.KEPT, workflow=workflow)
         if not rows or rows[0].kept is None:
             return None
         kept: JsonObject = json.loads(rows[0].kept)
         return kept
-
-
-def _listed(dialect: str, parameter: str, columns: Sequence[str]) -> str:
-    """Return a list of attempts, which a parameter brings in JSON, as rows."""
-    if dialect == "postgresql":
-        typed = ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in columns)
-        return f"json_to_recordset(CAST(:{parameter} AS json)) AS listed({typed})"
-    values = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in columns)
-    return f"(SELECT {values} FROM json_each(:{parameter})) AS listed"  # noqa: S608
 
 
 def _new_row(claimed: ClaimedAttempt, wanted: WantedAttempt) -> dict[str, Any]:

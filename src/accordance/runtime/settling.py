@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
@@ -20,6 +20,9 @@ from accordance.runtime.ports import QueueingTransaction, Settled
 
 Settle: TypeAlias = Callable[[QueueingTransaction], Settled]
 TakeUp: TypeAlias = Callable[[QueueingTransaction], list[QueuedAttempt]]
+
+Gather: TypeAlias = "Callable[[], list[EndedRun]]"
+"""Returns the attempts that are to be settled now."""
 
 MOST: Final = 20
 """Attempts that are settled in one transaction."""
@@ -92,18 +95,68 @@ class Turns:
         following.has_turn.set()
 
 
-def settle_all(
-    unit: QueueingTransaction,
-    runs: list[EndedRun],
-    end_workflows: Callable[[list[str]], None],
-) -> list[Settled]:
+@dataclass
+class Settling:
+    """Settles the attempts of this process, those of a plan together."""
+
+    settle_in_plan: Callable[[str, Gather], list[Settled]]
+    """Locks a plan and settles, in one transaction, what is gathered then."""
+    turns: Turns = field(default_factory=Turns)
+
+    def settle(self, plan_id: str, ended: EndedRun) -> Settled:
+        """Return when an attempt is settled, by this thread or by another."""
+        self.turns.wait_for(plan_id, ended)
+        if not ended.is_over:
+            try:
+                self._settle_what_waits(plan_id, ended)
+            finally:
+                self.turns.pass_on(plan_id)
+
+        settled = ended.outcome()
+        for act in ended.afterwards:
+            act()
+        return settled
+
+    def _settle_what_waits(self, plan_id: str, first: EndedRun) -> None:
+        """Settle an attempt, with all that wait when the plan is locked.
+
+        If they cannot be settled together, each is settled by itself: what is wrong
+        with one of them is nothing to the others.
+        """
+        runs = [first]
+
+        def gather() -> list[EndedRun]:
+            runs.extend(self.turns.gather(plan_id, MOST - len(runs)))
+            return runs
+
+        try:
+            all_settled = self.settle_in_plan(plan_id, gather)
+            for ended, settled in zip(runs, all_settled, strict=True):
+                ended.settled = settled
+        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
+            if len(runs) == 1:
+                first.error = error
+            else:
+                for ended in runs:
+                    self._settle_alone(plan_id, ended)
+        finally:
+            for ended in runs[1:]:
+                ended.has_turn.set()
+
+    def _settle_alone(self, plan_id: str, ended: EndedRun) -> None:
+        try:
+            [ended.settled] = self.settle_in_plan(plan_id, lambda: [ended])
+        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
+            ended.error = error
+
+
+def settle_all(unit: QueueingTransaction, runs: Sequence[EndedRun]) -> list[Settled]:
     """Settle attempts one after another, and take up what can begin then."""
     all_settled = []
     for ended in runs:
         settled = ended.context.run(ended.settle, unit)
         ended.afterwards = unit.tx.take_afterwards()
         all_settled.append(settled)
-    end_workflows([ended.workflow for ended in runs])
 
     queued = runs[-1].take_up(unit)
     all_settled[-1] = replace(all_settled[-1], queued=queued)

@@ -42,18 +42,18 @@ from accordance.runtime.ports import (
     TaskAttempt,
 )
 from accordance.runtime.settling import (
-    MOST,
     EndedRun,
+    Gather,
     Settle,
+    Settling,
     TakeUp,
-    Turns,
     settle_all,
 )
 from accordance.runtime.slots import Slot, Slots
 from accordance.store.clock import time_on
 from accordance.store.failures import translated
 from accordance.store.looking import looking
-from accordance.store.opening import make_engine
+from accordance.store.opening import make_engine, plan_once
 from accordance.store.sql import SqlTransaction, within
 from accordance.work.faults import hand_back_in
 
@@ -110,7 +110,6 @@ class WorkflowEngine:
     silent_seconds: float = 15.0  # within a transaction, then the database ends it
     _here: dict[str, ClaimedAttempt] = field(default_factory=dict)
     """The attempts that this process carries out, by workflow."""
-    _turns: Turns = field(default_factory=Turns)
     _has_stopped: bool = False
 
     # -- starting
@@ -126,6 +125,8 @@ class WorkflowEngine:
             blobs=self.blobs,
             silent_seconds=self.silent_seconds,
         )
+        plan_once(self.engine)
+        self._settling = Settling(self._settle)
         self.queue = AttemptQueue(self.engine.dialect.name)
         self._threads = Threads()
         try:
@@ -268,79 +269,23 @@ class WorkflowEngine:
         After a conflict with another transaction it is repeated. Raises TakenOver.
         """
         plan_id = self._here[workflow].attempt.plan_id
-        ended = EndedRun(workflow, settle, take_up)
-        self._turns.wait_for(plan_id, ended)
-        if not ended.is_over:
-            try:
-                self._settle_what_waits(plan_id, ended)
-            finally:
-                self._turns.pass_on(plan_id)
+        return self._settling.settle(plan_id, EndedRun(workflow, settle, take_up))
 
-        settled = ended.outcome()
-        for act in ended.afterwards:
-            act()
-        return settled
-
-    def _settle_what_waits(self, plan_id: str, first: EndedRun) -> None:
-        """Settle an attempt, with all that wait when the plan is locked.
-
-        If they cannot be settled together, each is settled by itself: what is wrong
-        with one of them is nothing to the others.
-        """
-        runs = [first]
-        try:
-            try:
-                self._settle_together(plan_id, runs)
-            except Exception:
-                if len(runs) == 1:
-                    raise
-                for ended in runs:
-                    self._settle_alone(ended)
-        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
-            first.error = error
-        finally:
-            for ended in runs[1:]:
-                ended.has_turn.set()
-
-    def _settle_together(self, plan_id: str, runs: list[EndedRun]) -> None:
-        """Settle attempts, and add those to them that wait when the plan is locked."""
+    def _settle(self, plan_id: str, gather: Gather) -> list[Settled]:
+        """Lock a plan, then settle the attempts that are gathered."""
 
         def settle_on(connection: Connection) -> list[Settled]:
             with within(connection, time_on(connection)) as tx:
                 tx.lock(plan_id)
-                runs.extend(self._turns.gather(plan_id, MOST - len(runs)))
-                self._read_ahead(tx, plan_id, runs)
-                return self._settled_in(tx, runs)
+                runs = gather()
+                claimed = [self._here[ended.workflow] for ended in runs]
+                _read_ahead(tx, plan_id, claimed)
 
-        for ended, settled in zip(runs, self._insistently(settle_on), strict=True):
-            ended.settled = settled
+                self.queue.settle(tx, claimed)
+                unit = _Unit(tx, self, {each.workflow for each in claimed})
+                return settle_all(unit, runs)
 
-    def _read_ahead(
-        self, tx: SqlTransaction, plan_id: str, runs: list[EndedRun]
-    ) -> None:
-        attempts = [self._here[ended.workflow].attempt for ended in runs]
-        tasks = list(dict.fromkeys(attempt.task_id for attempt in attempts))
-        reviewed = [each.task_id for each in attempts if each.kind == "review"]
-        tx.read_ahead(plan_id, tasks, ended=reviewed)
-
-    def _settle_alone(self, ended: EndedRun) -> None:
-        def settle_on(connection: Connection) -> list[Settled]:
-            with within(connection, time_on(connection)) as tx:
-                return self._settled_in(tx, [ended])
-
-        try:
-            [ended.settled] = self._insistently(settle_on)
-        except Exception as error:  # noqa: BLE001 - raised where the attempt is carried out
-            ended.error = error
-
-    def _settled_in(self, tx: SqlTransaction, runs: list[EndedRun]) -> list[Settled]:
-        unit = _Unit(tx, self, {ended.workflow for ended in runs})
-
-        def end_workflows(workflows: list[str]) -> None:
-            claimed = [self._here[workflow] for workflow in workflows]
-            self.queue.settle(tx, claimed)
-
-        return settle_all(unit, runs, end_workflows)
+        return self._insistently(settle_on)
 
     def _insistently(self, act: Callable[[Connection], Result]) -> Result:
         """Do it in a transaction, again and again while the database is away or busy.
@@ -472,6 +417,16 @@ class WorkflowEngine:
                 return not self.queue.has_in_work(connection, self.worker_id)
         except Exception:  # noqa: BLE001 - the ledger is away: unknown
             return False
+
+
+def _read_ahead(
+    tx: SqlTransaction, plan_id: str, claimed: Sequence[ClaimedAttempt]
+) -> None:
+    """Read together what settling attempts will ask for."""
+    attempts = [each.attempt for each in claimed]
+    tasks = list(dict.fromkeys(attempt.task_id for attempt in attempts))
+    reviewed = [each.task_id for each in attempts if each.kind == "review"]
+    tx.read_ahead(plan_id, tasks, ended=reviewed)
 
 
 def _wait_until(holds: Callable[[], bool], seconds: float) -> bool:

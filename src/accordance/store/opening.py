@@ -120,12 +120,14 @@ def bound_silence(engine: Engine, seconds: float) -> None:
         connection.commit()
 
 
-def _plan_once(engine: Engine) -> None:
-    """Let PostgreSQL plan a prepared statement once, whatever its values are.
+def plan_once(engine: Engine) -> None:
+    """Let PostgreSQL plan each prepared statement once, whatever its values are.
 
-    Every statement is answered by an index. If a list of tasks is short, PostgreSQL would
-    plan it again for each execution, which takes longer than to execute it.
+    For a worker, whose statements all go by an index. PostgreSQL would plan those with
+    lists again for each execution, which takes longer than to execute them.
     """
+    if engine.dialect.name != "postgresql":
+        return
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
@@ -215,7 +217,6 @@ def _postgresql(url: URL, connections: int) -> Engine:
         connect_args={"connect_timeout": 10, "prepare_threshold": _PREPARED_AFTER},
     )
     _ask_rested_connections(engine)
-    _plan_once(engine)
     return engine
 
 

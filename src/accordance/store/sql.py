@@ -47,17 +47,13 @@ from accordance.store.looking import looking
 from accordance.store.name_queries import names_query
 from accordance.store.page_queries import ledger_events_query, page_query
 from accordance.store.reading_ahead import read_ahead
-from accordance.store.seals import Key as SealKey
-from accordance.store.seals import as_stored, key_of, sealed_columns
-from accordance.store.sql_nodes import ReadRows, StoredNode, UnwrittenRecord
-from accordance.store.sql_writing import SqlWriting
+from accordance.store.sql_nodes import ReadRows, StoredNode
+from accordance.store.sql_records import SqlRecords
 from accordance.store.storage import (
     MAKES_WAY,
     AmendedRows,
-    AnyRecord,
     EdgeRow,
     NodeRow,
-    R,
 )
 from accordance.store.tables import (
     BLOB_OBJECTS,
@@ -79,7 +75,7 @@ _LOADERS: Final[Mapping[Subject, Callable[[Row[Any]], Any]]] = {
 }
 
 
-class SqlTransaction(SqlWriting):
+class SqlTransaction(SqlRecords):
     """A transaction on a connection. The owner of the connection commits it."""
 
     def __init__(self, connection: Connection, now: str) -> None:
@@ -369,81 +365,6 @@ class SqlTransaction(SqlWriting):
             return []
         result = self._connection.execute(query.limit(most))
         return [rows.entry_from(row) for row in result]
-
-    # -- other records
-
-    def add(self, record: AnyRecord) -> None:
-        self._put(record, is_new=True)
-
-    def replace(self, record: AnyRecord) -> None:
-        self._put(record, is_new=False)
-
-    def _put(self, record: AnyRecord, *, is_new: bool) -> None:
-        """Note a record that is to be written."""
-        table = rows.TABLES[type(record)]
-        values = as_stored(table, rows.record_row(record))
-        key = key_of(table, values)
-        earlier = self._unwritten_of(table).get(key)
-        if earlier is not None and is_new:
-            self.flush()  # then the database refuses the second record with this key
-            earlier = None
-
-        names = [column.name for column in sealed_columns(table)]
-        row = dict(zip(names, values, strict=True))
-        is_new = is_new if earlier is None else earlier.is_new
-        self._unwritten_of(table)[key] = UnwrittenRecord(record, row, is_new)
-        self.wrote(table, values)
-
-    def _unwritten_of(self, table: Table) -> dict[SealKey, UnwrittenRecord]:
-        return self._unwritten.records.setdefault(table, {})
-
-    def find(self, kind: type[R], /, **where: object) -> list[R]:
-        table = rows.TABLES[kind]
-        absent = frozenset(name for name, value in where.items() if value is None)
-        wanted = frozenset(where) - absent
-        query = statements.matching(table, rows.ORDERS[kind], wanted, absent)
-
-        found = self._read.ahead.find(kind, where)
-        if found is None:
-            found = [
-                rows.record_from(kind, row) for row in self._driver.all(query, where)
-            ]
-        if not self._unwritten_of(table):
-            return found
-        return self._as_it_is_now(kind, found, where)
-
-    def _as_it_is_now(
-        self, kind: type[R], found: list[R], where: Mapping[str, object]
-    ) -> list[R]:
-        """Return what was found in the database, as this transaction has changed it."""
-        table = rows.TABLES[kind]
-        unwritten = self._unwritten_of(table)
-        wanted = statements.stored_row(self._driver.dialect, table, where).items()
-        fitting: dict[SealKey, Any] = {}
-        for key, each in unwritten.items():
-            if wanted <= each.row.items():
-                fitting[key] = each.record
-
-        current = []
-        for record in found:
-            key = key_of(table, as_stored(table, rows.record_row(record)))
-            if key not in unwritten:
-                current.append(record)
-            elif key in fitting:
-                current.append(fitting.pop(key))
-
-        if fitting:  # they are new: the database knows their places among the others
-            self.flush()
-            return self.find(kind, **where)
-        return current
-
-    def count(self, kind: type[R], /, **where: object) -> int:
-        self.flush()
-        absent = frozenset(name for name, value in where.items() if value is None)
-        wanted = frozenset(where) - absent
-        query = statements.counting(rows.TABLES[kind], wanted, absent)
-        number: int = self._driver.value(query, where)
-        return number
 
 
 def _node_values(node: NodeRow) -> dict[str, Any]:
