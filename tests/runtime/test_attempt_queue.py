@@ -167,6 +167,17 @@ def test_a_task_that_is_taken_up_again_begins_anew(queue: Queue) -> None:
     queue.settle(second)
 
 
+def test_a_claim_never_comes_again(queue: Queue) -> None:
+    """A worker that slept through the end of its attempt cannot end the next of its name."""
+    first = queue.enqueue("n0000", "slow")
+    queue.settle(first)
+    second = queue.enqueue("n0000", "next")
+    assert second.workflow == first.workflow
+    with pytest.raises(TakenOver):
+        queue.settle(first)
+    queue.settle(second)
+
+
 def test_a_rate_counts_what_all_workers_begin(queue: Queue) -> None:
     """By the database's clock: after a minute there is room for more."""
     for task in ("n0000", "n0001", "n0002"):

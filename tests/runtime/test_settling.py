@@ -14,6 +14,7 @@ from accordance.executors.protocol import RunOutcome
 from accordance.runtime.attempt_path import AttemptPath
 from accordance.runtime.ports import Settled, TaskAttempt
 from accordance.runtime.settling import EndedRun, Turns
+from accordance.store.driver import Driver
 from tests.limits import LIMIT, until
 from tests.messages import PLAN, edge, node, plan
 from tests.runtime.stage import Stage, good
@@ -130,6 +131,29 @@ def test_what_waits_is_settled_together(on_postgresql: Stage) -> None:
     for name in NAMES:
         assert len(list(on.home.artifacts(name).iterdir())) == 1
     assert on.holds()
+
+
+def test_round_trips(on_postgresql: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a plan is locked, the others wait: three attempts are settled in few statements."""
+    by_transaction: dict[Driver, list[str]] = {}
+    rows = Driver._rows
+
+    def counted(driver: Driver, sql: str, *more: Any) -> Any:
+        words = " ".join(sql.split()[:3])
+        by_transaction.setdefault(driver, []).append(words)
+        return rows(driver, sql, *more)
+
+    monkeypatch.setattr(Driver, "_rows", counted)
+    carried_out(on_postgresql)
+    settling = next(
+        each for each in by_transaction.values() if "SELECT 'own' AS" in each
+    )
+    assert settling == [
+        "SELECT plans.plan_id, plans.title,",  # locks it
+        "SELECT 'own' AS",  # reads ahead
+        "INSERT INTO blobs",
+        "WITH act_0 AS",  # writes everything else
+    ]
 
 
 def test_what_is_wrong_with_one_is_nothing_to_the_others(
