@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
 import threading
 import time
 from collections import Counter
@@ -13,7 +15,8 @@ from sqlalchemy import Engine, event
 from accordance.store.driver import Driver
 
 _VERBS = ("INSERT", "UPDATE", "DELETE")
-_NUMBERED = "WITH counter"  # takes numbers, and inserts so many events
+_PART = re.compile(r"(part_\d+|act_\d+|counter|events) AS \((INSERT|UPDATE|DELETE)")
+"""A part of a statement that writes all that a transaction has changed."""
 
 
 class Counted:
@@ -47,9 +50,12 @@ class Counted:
                 count = 1
                 if execute is change_many:
                     count = len(parameters)
-                elif sql.startswith(_NUMBERED):
-                    count = parameters["count"]
-                self._wrote(driver._connection, sql, count)
+                elif sql.startswith("INSERT INTO blobs") and "names" in parameters:
+                    count = len(parameters["names"])
+                if sql.startswith("WITH "):
+                    self._wrote_parts(driver._connection, sql, parameters)
+                else:
+                    self._wrote(driver._connection, sql, count)
                 return execute(driver, sql, parameters, *more)
 
             return executed
@@ -63,12 +69,6 @@ class Counted:
         self._wrote(connection, statement, len(more[0]) if many else 1)
 
     def _wrote(self, connection: Any, statement: str, count: int) -> None:
-        if statement.startswith(_NUMBERED):
-            connection.info["bench wrote"] = True
-            with self._lock:
-                self.rows["UPDATE"] += 1
-                self.rows["INSERT"] += count
-            return
         verb = statement[:6]
         if verb in _VERBS:
             connection.info["bench wrote"] = True
@@ -76,6 +76,22 @@ class Counted:
             if not _is_the_engines(where):
                 with self._lock:
                     self.rows[verb] += count
+
+    def _wrote_parts(
+        self, connection: Any, statement: str, values: dict[str, Any]
+    ) -> None:
+        """Count the rows of every part of a statement."""
+        connection.info["bench wrote"] = True
+        lists = {"INSERT": "queued", "DELETE": "settled"}  # of the queue's own acts
+        with self._lock:
+            for name, verb in _PART.findall(statement):
+                kind, _, number = name.partition("_")
+                if kind == "part":
+                    self.rows[verb] += len(json.loads(values[f"rows_{number}"]))
+                elif kind == "act":
+                    self.rows[verb] += len(json.loads(values[lists[verb]]))
+                else:
+                    self.rows[verb] += values["count"] if kind == "events" else 1
 
     def _committed(self, connection: Any) -> None:
         if connection.info.pop("bench wrote", False):

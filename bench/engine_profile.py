@@ -88,7 +88,7 @@ def watch(timers: Timers) -> None:
     for owner, names, part in (
         (AttemptQueue, ("_rows", "_change"), "queue"),
         (Connection, ("execute", "exec_driver_sql"), "database"),
-        (Driver, ("all", "first", "write", "write_all", "execute"), "database"),
+        (Driver, ("all", "first", "write", "execute"), "database"),
         (Driver, ("change", "change_many"), "database"),
         (RootTransaction, ("__init__", "_do_commit"), "database"),
         (SqlTransaction, ("seal", "finish", "record"), "chain"),

@@ -16,13 +16,11 @@ from functools import cache, partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from sqlalchemy import (
-    BindParameter,
     ClauseElement,
     Connection,
     Dialect,
     Insert,
     Select,
-    bindparam,
 )
 from sqlalchemy.exc import DBAPIError
 
@@ -37,7 +35,6 @@ Description: TypeAlias = Sequence[Sequence[Any]]
 """What a driver says of columns: each begins with its name and the code of its type."""
 
 _NO_VALUES: Final[Values] = {}
-_FEW: Final = 20  # rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +47,8 @@ class Prepared:
     rows_of: RowsOf
 
 
-_prepared: Final[dict[tuple[str, ClauseElement, tuple[str, ...], int], Prepared]] = {}
-"""By database, statement, the columns that it writes, and how many rows at once."""
+_prepared: Final[dict[tuple[str, ClauseElement, tuple[str, ...]], Prepared]] = {}
+"""By database, statement, and the columns that it writes."""
 _rows_of: Final[dict[str, RowsOf]] = {}
 """How the rows of a statement in the words of a database are read."""
 
@@ -103,44 +100,6 @@ class Driver:
         prepared = self._prepare(statement, tuple(values))
         return self.change(prepared.sql, prepared.parameters(values))
 
-    def write_all(self, statement: ClauseElement, rows: Sequence[Values]) -> None:
-        """Execute a statement that writes once for each row, all with the same keys.
-
-        Few rows go to PostgreSQL statement by statement. If many go at once, psycopg
-        ends with a message that stops PostgreSQL's clock for silent transactions until
-        the next statement; a machine that stands still just then holds its plan.
-        """
-        are_few = self.dialect.name == "postgresql" and 1 < len(rows) <= _FEW
-        if len(rows) == 1:
-            self.write(statement, rows[0])
-        elif are_few and isinstance(statement, Insert):
-            self._insert_together(statement, rows)
-        elif are_few:
-            for row in rows:
-                self.write(statement, row)
-        elif rows:
-            prepared = self._prepare(statement, tuple(rows[0]))
-            self.change_many(prepared.sql, [prepared.parameters(row) for row in rows])
-
-    def _insert_together(self, statement: Insert, rows: Sequence[Values]) -> None:
-        """Insert a few rows in a single statement."""
-        names = tuple(rows[0])
-        key = (self.dialect.name, statement, names, len(rows))
-        prepared = _prepared.get(key)
-        if prepared is None:
-            places = [
-                {name: _bind(statement, name, place) for name in names}
-                for place in range(len(rows))
-            ]
-            together = statement.values(places)
-            prepared = _prepared[key] = _translate(together, (), self.dialect)
-
-        values: dict[str, Any] = {}
-        for place, row in enumerate(rows):
-            for name in names:
-                values[_name_at(name, place)] = row[name]
-        self.change(prepared.sql, prepared.parameters(values))
-
     # -- statements in the words of the database
 
     def execute(self, sql: str, parameters: Any = ()) -> list[Row]:
@@ -171,7 +130,7 @@ class Driver:
     # -- helpers
 
     def _prepare(self, statement: ClauseElement, written: tuple[str, ...]) -> Prepared:
-        key = (self.dialect.name, statement, written, 1)
+        key = (self.dialect.name, statement, written)
         prepared = _prepared.get(key)
         if prepared is None:
             prepared = _prepared[key] = _translate(statement, written, self.dialect)
@@ -200,16 +159,6 @@ class Driver:
 
 
 # -- translating
-
-
-def _name_at(name: str, place: int) -> str:
-    """The name of a value among those of several rows."""
-    return f"{name}_{place}"
-
-
-def _bind(statement: Insert, name: str, place: int) -> BindParameter[Any]:
-    kind = statement.table.c[name].type
-    return bindparam(_name_at(name, place), type_=kind)
 
 
 def _translate(

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
-    Table,
     and_,
     delete,
     select,
@@ -136,9 +135,9 @@ class SqlTransaction(SqlRecords):
             self._driver.write(statements.SAVE_PLAN, {"key": plan.plan_id, **row})
         self._read = ReadRows(plans={plan.plan_id: plan})
 
-        self._insert_all(TASK_NODES, map(_node_values, nodes))
-        self._insert_all(TASK_EDGES, map(rows.record_row, edges))
-        self._insert_all(REQUIREMENTS, map(rows.record_row, requirements))
+        self._write_all("insert", TASK_NODES, map(_node_values, nodes))
+        self._write_all("insert", TASK_EDGES, map(rows.record_row, edges))
+        self._write_all("insert", REQUIREMENTS, map(rows.record_row, requirements))
 
     def _make_way(self, plan_id: str) -> None:
         for table in MAKES_WAY:
@@ -160,9 +159,10 @@ class SqlTransaction(SqlRecords):
             )
             self._connection.execute(delete(REQUIREMENTS).where(removed))
 
-        self._replace_all(TASK_NODES, map(_node_values, amended.nodes))
-        self._insert_all(TASK_EDGES, map(rows.record_row, amended.edges))
-        self._replace_all(REQUIREMENTS, map(rows.record_row, amended.requirements))
+        requirements = map(rows.record_row, amended.requirements)
+        self._write_all("replace", TASK_NODES, map(_node_values, amended.nodes))
+        self._write_all("insert", TASK_EDGES, map(rows.record_row, amended.edges))
+        self._write_all("replace", REQUIREMENTS, requirements)
         # neighbours that were read before may have changed
         self._read = ReadRows(plans=self._read.plans)
 
@@ -183,12 +183,6 @@ class SqlTransaction(SqlRecords):
             released = self._connection.execute(delete(BLOB_OBJECTS).where(is_in_store))
             if released.rowcount:  # its bytes go later
                 self._connection.execute(ANNOUNCE, {"key": name})
-
-    def _replace_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
-        new_rows = list(values)
-        if new_rows:
-            statement = statements.replacement(self._dialect, table)
-            self._driver.write_all(statement, new_rows)
 
     # -- tasks
 

@@ -228,12 +228,13 @@ class SqlWriting(SqlBlobs):
 
     # -- helpers
 
-    def _insert_all(self, table: Table, values: Iterable[dict[str, Any]]) -> None:
-        """Insert many rows, as the driver takes them."""
-        statement, as_parameters = statements.bulk(self._connection.dialect, table)
-        parameters = map(as_parameters, values)
-        while chunk := list(islice(parameters, CHUNK)):
-            self._driver.change_many(statement, chunk)
+    def _write_all(
+        self, verb: Verb, table: Table, new_rows: Iterable[dict[str, Any]]
+    ) -> None:
+        """Write many rows, so many at once."""
+        remaining = iter(new_rows)
+        while portion := list(islice(remaining, CHUNK)):
+            write_together(self._driver, self._as_changes(verb, table, portion))
 
 
 def _portions(

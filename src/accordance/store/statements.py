@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
@@ -72,7 +72,6 @@ PLAN_HELD: Final = PLAN.with_for_update()
 SAVE_PLAN: Final = update(PLANS).where(PLANS.c.plan_id == _KEY)
 
 NODE: Final = select(TASK_NODES).where(_NODES.task_id == _KEY)
-SAVE_NODE: Final = update(TASK_NODES).where(_NODES.task_id == _KEY)
 CHECKS: Final = select(TASK_NODES).where(_NODES.checks == _KEY).order_by(_NODES.place)
 RIVALS: Final = (
     select(TASK_NODES)
@@ -184,35 +183,6 @@ def stored_row(
     return stored
 
 
-class Bulk(NamedTuple):
-    """Inserts many rows as the driver takes them, past SQLAlchemy."""
-
-    statement: str
-    row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
-
-
-@cache
-def bulk(dialect: Dialect, table: Table) -> Bulk:
-    """Return the statement, and what turns a row into its parameters."""
-    columns = stored_columns(dialect, table)
-    quoted = dialect.identifier_preparer
-    target = quoted.format_table(table)
-    names = ", ".join(quoted.quote(name) for name in columns)
-    mark = "?" if dialect.paramstyle == "qmark" else "%s"
-    marks = ", ".join([mark] * len(columns))
-    statement = f"INSERT INTO {target} ({names}) VALUES ({marks})"  # noqa: S608
-
-    def row(values: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(
-            [
-                values[name] if process is None else process(values[name])
-                for name, process in columns.items()
-            ]
-        )
-
-    return Bulk(statement, row)
-
-
 def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
     """Return an INSERT of the database at hand; only its dialect is loaded."""
     if dialect == "postgresql":
@@ -228,19 +198,6 @@ def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
 def insertion_if_new(dialect: str, table: Table) -> Insert:
     """Return the statement that inserts a row, unless its key is there."""
     return _insert(dialect, table).on_conflict_do_nothing()
-
-
-@cache
-def replacement(dialect: str, table: Table) -> Insert:
-    """Return the statement that inserts a row, or replaces that with its key."""
-    key = [column.name for column in table.primary_key]
-    statement = _insert(dialect, table)
-    rest = {
-        column.name: statement.excluded[column.name]
-        for column in table.c
-        if column.name not in key and column.computed is None
-    }
-    return statement.on_conflict_do_update(index_elements=key, set_=rest)
 
 
 @cache

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import bindparam, update
 from sqlalchemy.exc import DBAPIError
 
 from accordance.cli.main import run
@@ -32,8 +31,8 @@ from accordance.store.opening import (
     make_engine,
     open_ledger,
 )
-from accordance.store.statements import insertion
 from accordance.store.tables import COUNTERS
+from accordance.store.together import Change, Shape, write_together
 from tests.ledger.project import Clock, Project
 from tests.limits import LIMIT
 from tests.messages import PLAN, small_plan
@@ -369,15 +368,11 @@ def test_nor_one_that_falls_silent_behind_several_rows(postgresql_url: str) -> N
     """If psycopg sent them together, PostgreSQL's clock would stand still behind them."""
     open_ledger(postgresql_url).close()
     engine = make_engine(postgresql_url, silent_seconds=0.5)
-    names = ("a", "b", "c")
-    count_up = update(COUNTERS).where(COUNTERS.c.name == bindparam("key"))
+    insertion = Shape("insert", COUNTERS, ("name", "number"))
+    rows = [{"name": name, "number": 0} for name in ("a", "b", "c")]
     with engine.connect() as silent, engine.connect() as other:
         silent.begin()
-        added = [{"name": name, "number": 0} for name in names]
-        Driver(silent).write_all(insertion(COUNTERS), added)
-        Driver(silent).write_all(
-            count_up, [{"key": name, "number": 1} for name in names]
-        )
+        write_together(Driver(silent), [Change(insertion, rows)])
         other.exec_driver_sql("LOCK TABLE counters")  # waits until the first is ended
         assert other.exec_driver_sql("SELECT count(*) FROM counters").scalar() == 2
         with pytest.raises(DBAPIError):
