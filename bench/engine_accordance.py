@@ -17,6 +17,7 @@ from accordance.project.home import Home
 from accordance.runtime.ports import TaskAttempt
 from accordance.runtime.runner import Runner
 from accordance.runtime.slots import Bound
+from accordance.service.runs import spare_what_is_loaded
 from accordance.store.ledger import Transaction
 from accordance.store.opening import open_ledger
 from accordance.work.importing import import_plan
@@ -174,6 +175,7 @@ def main(parameters: dict[str, Any]) -> None:
     working = threading.Thread(target=runner.until_stopped)
     print("ready", flush=True)
     input()  # all workers begin together
+    spare_what_is_loaded()
     counted.restart()
     working.start()
     input()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -38,6 +38,7 @@ BROKEN: Final = "BROKEN"
 MOST_RECOVERIES: Final = 5  # workers that may be lost over an attempt
 _MINUTE: Final = 60.0
 _CLAIM_BITS: Final = 30
+_OF_ATTEMPT: Final = tuple(each.name for each in fields(TaskAttempt))
 _EVERY_WORKER_CRASHED: Final = "every worker that tried it crashed"
 
 
@@ -288,8 +289,9 @@ class AttemptQueue:
 
 
 def _new_row(claimed: ClaimedAttempt, wanted: WantedAttempt) -> dict[str, Any]:
+    attempt = claimed.attempt
     return {
-        **asdict(claimed.attempt),
+        **{name: getattr(attempt, name) for name in _OF_ATTEMPT},
         "workflow": claimed.workflow,
         "priority": wanted.taken.task.priority,
         "version": VERSION,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -262,7 +263,18 @@ class Worker:
             observed(home, log_format=self.log_format),
             swept(self.project.ledger, home, is_alone=False),
         ):
+            spare_what_is_loaded()
             self.runner.until_stopped()
+
+
+def spare_what_is_loaded() -> None:
+    """Let the garbage collector leave alone what this process keeps anyway.
+
+    Looking through all of it takes 40 ms each time, and others may wait meanwhile for
+    a plan that this process has locked.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,43 +44,53 @@ class SqlRecords(SqlWriting):
 
     def find(self, kind: type[R], /, **where: object) -> list[R]:
         table = rows.TABLES[kind]
+        stored = statements.stored_row(self._driver.dialect, table, where)
+        found = self._read.ahead.find(kind, stored)
+        if found is None:
+            found = self._find_written(kind, where)
+
+        unwritten = self._unwritten_of(table)
+        if not unwritten:
+            return found
+        current = self._as_it_is_now(found, unwritten, stored)
+        if current is None:  # only the database knows their order
+            self.flush()
+            return self.find(kind, **where)
+        return current
+
+    def _find_written(self, kind: type[R], where: Mapping[str, object]) -> list[R]:
         absent = frozenset(name for name, value in where.items() if value is None)
         wanted = frozenset(where) - absent
-        query = statements.matching(table, rows.ORDERS[kind], wanted, absent)
-
-        found = self._read.ahead.find(kind, where)
-        if found is None:
-            found = [
-                rows.record_from(kind, row) for row in self._driver.all(query, where)
-            ]
-        if not self._unwritten_of(table):
-            return found
-        return self._as_it_is_now(kind, found, where)
+        query = statements.matching(
+            rows.TABLES[kind], rows.ORDERS[kind], wanted, absent
+        )
+        return [rows.record_from(kind, row) for row in self._driver.all(query, where)]
 
     def _as_it_is_now(
-        self, kind: type[R], found: list[R], where: Mapping[str, object]
-    ) -> list[R]:
-        """Return what was found in the database, as this transaction has changed it."""
-        table = rows.TABLES[kind]
-        unwritten = self._unwritten_of(table)
-        wanted = statements.stored_row(self._driver.dialect, table, where).items()
+        self,
+        found: list[R],
+        unwritten: Mapping[Key, UnwrittenRecord],
+        wanted: Mapping[str, object],
+    ) -> list[R] | None:
+        """Return what was found, as this transaction has changed it.
+
+        None if there are new records beside those.
+        """
         fitting: dict[Key, Any] = {}
         for key, each in unwritten.items():
-            if wanted <= each.row.items():
+            if wanted.items() <= each.row.items():
                 fitting[key] = each.record
 
         current = []
         for record in found:
+            table = rows.TABLES[type(record)]
             key = key_of(table, as_stored(table, rows.record_row(record)))
             if key not in unwritten:
                 current.append(record)
             elif key in fitting:
                 current.append(fitting.pop(key))
 
-        if fitting:  # they are new: the database knows their places among the others
-            self.flush()
-            return self.find(kind, **where)
-        return current
+        return None if fitting else current
 
     def count(self, kind: type[R], /, **where: object) -> int:
         self.flush()
