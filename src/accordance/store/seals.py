@@ -126,6 +126,12 @@ def sealed_columns(table: Table) -> tuple[Column[Any], ...]:
 
 
 @cache
+def names_of(table: Table) -> tuple[str, ...]:
+    """Return the names of the columns that a seal covers."""
+    return tuple(column.name for column in sealed_columns(table))
+
+
+@cache
 def _processes(table: Table) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
     return tuple((column.name, _process(column)) for column in sealed_columns(table))
 

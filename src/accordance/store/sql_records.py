@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from accordance.store import rows, statements
-from accordance.store.seals import Key, as_stored, key_of, sealed_columns
+from accordance.store.seals import Key, as_stored, key_of, names_of
 from accordance.store.sql_nodes import UnwrittenRecord
 from accordance.store.sql_writing import SqlWriting
 from accordance.store.storage import AnyRecord, R
@@ -33,8 +33,7 @@ class SqlRecords(SqlWriting):
             self.flush()  # then the database refuses the second record with this key
             earlier = None
 
-        names = [column.name for column in sealed_columns(table)]
-        row = dict(zip(names, values, strict=True))
+        row = dict(zip(names_of(table), values, strict=True))
         is_new = is_new if earlier is None else earlier.is_new
         self._unwritten_of(table)[key] = UnwrittenRecord(record, row, is_new)
         self.wrote(table, values)

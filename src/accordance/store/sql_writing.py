@@ -12,7 +12,7 @@ from accordance.domain.chain import ChainEntry, Head
 from accordance.domain.lifecycle import Event
 from accordance.errors import LedgerDamaged
 from accordance.store import rows, signals, statements
-from accordance.store.seals import Values, sealed_columns, stored_rows
+from accordance.store.seals import Values, names_of, stored_rows
 from accordance.store.sql_blobs import CHUNK, SqlBlobs
 from accordance.store.sql_nodes import UnwrittenRows
 from accordance.store.tables import (
@@ -125,7 +125,7 @@ class SqlWriting(SqlBlobs):
 
     def _records(self) -> Iterator[Change]:
         for table, by_key in self._unwritten.records.items():
-            columns = tuple(column.name for column in sealed_columns(table))
+            columns = names_of(table)
             new = [each.row for each in by_key.values() if each.is_new]
             if new:
                 yield Change(Shape("insert", table, columns), new)

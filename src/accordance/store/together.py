@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import BigInteger, Boolean, Float, Integer, Table
@@ -99,11 +100,8 @@ def write_together(
         act.check(driver.change(act.sql, act.values))
     for change in ordered:
         statement = _statement_for_row(change.shape, driver.dialect.identifier_preparer)
-        columns = _in_order_of_values(change.shape)
-        driver.change_many(
-            statement,
-            [tuple([row[name] for name in columns]) for row in change.rows],
-        )
+        values_of = _values_for_row(change.shape)
+        driver.change_many(statement, list(map(values_of, change.rows)))
     if events is not None:
         _count_and_insert(driver, events)
 
@@ -125,11 +123,13 @@ def _statement_for_row(shape: Shape, names: IdentifierPreparer) -> str:
     return f"{insertion}{_instead_of(shape, names)}"
 
 
-def _in_order_of_values(shape: Shape) -> tuple[str, ...]:
-    """The columns in the order in which the statement for a row takes their values."""
+@cache
+def _values_for_row(shape: Shape) -> Callable[[StoredRow], Sequence[Any]]:
+    """Return what takes the values of a row in the order of their statement."""
+    columns = shape.columns
     if shape.verb == "update":
-        return (*shape.beside_key, *shape.key)
-    return shape.columns
+        columns = (*shape.beside_key, *shape.key)
+    return itemgetter(*columns)
 
 
 def _count_and_insert(driver: Driver, events: NewEvents) -> None:
