@@ -8,6 +8,7 @@ killed process loses nothing, a power cut may lose the last commits) unless
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,7 @@ SCHEMA: Final = "0015"
 _FIRST_SEALED: Final = "0006"  # tables of that version have seals
 VERSION_TABLE: Final = "accordance_schema"
 _PATIENCE_SECONDS: Final = 30.0
+_RETRY_SECONDS: Final = 0.01
 _KEPT: Final = 5  # connections that stay open
 _REST_SECONDS: Final = 1.0  # of a connection, then it is asked whether it is there
 _PREPARED_AFTER: Final = 1  # execution of a statement on a connection
@@ -256,7 +258,7 @@ def _sqlite(url: URL, durability: Durability, connections: int) -> Engine:
 
 def _settings(synchronous: str) -> Callable[[Any, object], None]:
     def settings(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _switch_to_wal(connection)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute(
@@ -264,6 +266,23 @@ def _settings(synchronous: str) -> Callable[[Any, object], None]:
         )  # KiB: an import writes into many indexes
 
     return settings
+
+
+def _switch_to_wal(connection: Any) -> None:
+    """Switch to WAL, as soon as nobody else does the same with a new file.
+
+    SQLite does not wait for that, whatever its timeout is.
+    """
+    deadline = time.monotonic() + _patience()
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 def _patience() -> float:

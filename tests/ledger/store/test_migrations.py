@@ -112,6 +112,18 @@ def test_two_that_open_a_new_ledger_at_once(place: str) -> None:
     assert failures == []
 
 
+def test_a_new_file_that_somebody_else_is_writing(tmp_path: Path) -> None:
+    """SQLite says at once that it is locked; it is opened when the other is done."""
+    place = tmp_path / "ledger.db"
+    other = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.2, other.rollback)
+    timer.start()
+    open_ledger(place).close()
+    timer.join()
+    other.close()
+
+
 @pytest.mark.parametrize("name", ["what? #1 100%", "目录", "a'b;c", "spa ce"])
 def test_folders_of_any_name(tmp_path: Path, name: str) -> None:
     """The ledger lies where it was asked to lie."""
