@@ -6,6 +6,7 @@ import pytest
 
 from accordance.runtime.run_progress import Look, RunProgress, combined, resting
 from accordance.work.taking import NoTaskReason
+from tests.runtime.stage import Stage, good
 
 BEGAN = Look(RunProgress.BEGAN)
 BUSY = resting(NoTaskReason.BUSY)
@@ -49,3 +50,12 @@ def test_looks_as_one(
 def test_only_what_is_in_work_keeps_a_run_going(why: NoTaskReason) -> None:
     """Every other reason waits for a person, an outside worker, or nothing at all."""
     assert resting(why).is_at_rest is (why is not NoTaskReason.BUSY)
+
+
+def test_every_look_begins_at_another_plan(on: Stage) -> None:
+    """So no plan has to wait for all others; a single plan, or none, is no exception."""
+    runner = on.runner(good)
+    firsts = [runner._in_turn(["a", "b", "c"])[0] for _ in range(3)]
+    assert sorted(firsts) == ["a", "b", "c"]
+    assert runner._in_turn(["a"]) == ["a"]
+    assert runner._in_turn([]) == []

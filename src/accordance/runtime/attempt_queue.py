@@ -138,20 +138,23 @@ class AttemptQueue:
             queued.append(claimed)
             rows.append(_new_row(claimed, each))
         if rows:
-            self._at_the_end(tx, statements.ENQUEUE, queued=rows)
+            self._at_the_end(tx, statements.ENQUEUE, "queued", rows)
         return queued
 
     def _at_the_end(
-        self, tx: SqlTransaction, statement: str, **lists: list[dict[str, Any]]
+        self,
+        tx: SqlTransaction,
+        statement: str,
+        parameter: str,
+        rows: list[dict[str, Any]],
     ) -> None:
         """Write rows together with the rest of a transaction, which raises TakenOver."""
-        [rows] = lists.values()
 
         def check(written: int) -> None:
             if written != len(rows):
                 raise TakenOver
 
-        values = {name: json.dumps(rows) for name, rows in lists.items()}
+        values = {parameter: json.dumps(rows)}
         tx.at_the_end(Act(self._native(statement), values, check))
 
     def claim(
@@ -203,7 +206,7 @@ class AttemptQueue:
     def settle(self, tx: SqlTransaction, settled: Sequence[ClaimedAttempt]) -> None:
         """Remove attempts that a transaction has settled; it raises TakenOver."""
         claims = [{"workflow": each.workflow, "claim": each.claim} for each in settled]
-        self._at_the_end(tx, statements.SETTLE, settled=claims)
+        self._at_the_end(tx, statements.SETTLE, "settled", claims)
 
     def mark_broken(
         self, connection: Connection, claimed: ClaimedAttempt, error: str

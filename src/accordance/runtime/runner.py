@@ -354,26 +354,31 @@ class Runner:
 
         looks = {}
         for plan_id, rest in rests.items():
-            if had_room and not rest and self._is_full:
-                looks[plan_id] = resting(NoTaskReason.BUSY)
-                continue
             self._unstartable.replace(plan_id, {})
-            look = resting(rest) if rest else self._path.take_up(plan_id, files)
-            looks[plan_id] = self._heed(plan_id, look)
+            if rest:
+                looks[plan_id] = self._heed(plan_id, resting(rest))
+
+        active = [plan_id for plan_id, rest in rests.items() if not rest]
+        for plan_id in self._in_turn(active):
+            if had_room and self._is_full:
+                looks[plan_id] = resting(NoTaskReason.BUSY)
+            else:
+                look = self._path.take_up(plan_id, files)
+                looks[plan_id] = self._heed(plan_id, look)
         return looks
 
     def _plans(self, tx: Transaction) -> list[PlanRecord]:
-        """Return the plans to look at.
+        return [tx.plan(self.plan_id)] if self.plan_id else tx.plans()
+
+    def _in_turn(self, plan_ids: list[str]) -> list[str]:
+        """Return plans in the order in which this look takes them.
 
         Every look begins at another plan, and workers begin at different plans: they
         get into each other's way less, and no plan has to wait for all others.
         """
-        if self.plan_id:
-            return [tx.plan(self.plan_id)]
-        plans = tx.plans()
         self._first_plan += 1
-        first = self._first_plan % max(1, len(plans))
-        return plans[first:] + plans[:first]
+        first = self._first_plan % max(1, len(plan_ids))
+        return plan_ids[first:] + plan_ids[:first]
 
     def _heed(self, plan_id: str, look: Look) -> Look:
         """Report what could not begin in a plan, or leave it to others."""

@@ -280,10 +280,12 @@ class Transaction(ChainedStorage, ABC):
         if not asked:
             return
 
-        first = self.take_question_numbers(len(asked))
-        for number, question_id in enumerate(asked, first):
-            for question in self.find(QuestionRecord, question_id=question_id):
-                self.replace(replace(question, number=number))
+        questions = []
+        for question_id in asked:
+            questions += self.find(QuestionRecord, question_id=question_id)
+        first = self.take_question_numbers(len(questions))
+        for number, question in enumerate(questions, first):
+            self.replace(replace(question, number=number))
 
     def open_questions(self, **where: object) -> list[QuestionRecord]:
         """Return the questions without an answer."""

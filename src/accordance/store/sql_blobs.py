@@ -57,7 +57,8 @@ class SqlBlobs(Transaction):
         if len(content) <= _SMALL:
             self._kept_blobs[sha256] = len(self._kept_blobs)
             self._unwritten.blobs[sha256] = content
-            if sum(map(len, self._unwritten.blobs.values())) > _TOGETHER:
+            self._unwritten.bytes_of_blobs += len(content)
+            if self._unwritten.bytes_of_blobs > _TOGETHER:
                 self._write_blobs()
             return sha256
         pieces = rows.pieces_of(sha256, content)
@@ -65,17 +66,18 @@ class SqlBlobs(Transaction):
         return sha256
 
     def _write_blobs(self) -> None:
-        """Write the small blobs, in an order that all transactions keep to.
+        """Write the small blobs, sorted by name.
 
-        Otherwise two of them, each with a blob that the other one wants to write, would
-        wait for each other for good.
+        Two transactions that write the same blobs in different orders would wait for
+        each other for good.
         """
         blobs = sorted(self._unwritten.blobs.items())
         self._unwritten.blobs = {}
+        self._unwritten.bytes_of_blobs = 0
         if not blobs:
             return
         self.written.blobs += self._insert_blobs(blobs)
-        self.written.blobs.sort(key=self._kept_blobs.__getitem__)
+        self.written.blobs.sort(key=lambda name: self._kept_blobs.get(name, -1))
 
     def _insert_blobs(self, blobs: Sequence[tuple[str, bytes]]) -> list[str]:
         """Insert blobs of a single piece; return the names of those that are new."""

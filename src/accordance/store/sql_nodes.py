@@ -104,5 +104,6 @@ class UnwrittenRows:
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     records: dict[Table, dict[Key, UnwrittenRecord]] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
+    bytes_of_blobs: int = 0
     entries: list[ChainEntry] = field(default_factory=list)
     ledger_entries: list[ChainEntry] = field(default_factory=list)

@@ -452,7 +452,7 @@ ATTEMPT_QUEUE: Final = Table(
     Column("version", String(32), nullable=False),  # of the engine
     Column("state", String(16), nullable=False),
     Column("worker", Text),  # that has begun it
-    # rises with every worker that begins it: a worker with an older number is too late
+    # another with every worker that begins it: a worker with any other is too late
     Column("claim", Integer, nullable=False),
     Column("recoveries", Integer, nullable=False),  # workers that were lost over it
     Column("kept", Text),  # the outcome of its run, until it is settled

@@ -163,6 +163,8 @@ def _write_in_a_statement(
             [key] = change.shape.key
             values[f"keys_{number}"] = [row[key] for row in change.rows]
     for act in acts:
+        if values.keys() & act.values.keys():
+            raise ValueError(f"two acts bring the same values: {[*act.values]}")
         values.update(act.values)
     if events is not None:
         values["events"] = json.dumps(events.rows)
@@ -233,7 +235,7 @@ def _part(shape: Shape, number: int, names: IdentifierPreparer) -> str:
 
 
 def _instead_of(shape: Shape, names: IdentifierPreparer) -> str:
-    """Return what follows an insertion whose rows may take the place of others."""
+    """Return what follows an insertion, so that a row may replace that with its key."""
     if shape.verb != "replace":
         return ""
     key = ", ".join(names.quote(name) for name in shape.key)
@@ -246,10 +248,14 @@ def _instead_of(shape: Shape, names: IdentifierPreparer) -> str:
 
 def _rows(shape: Shape, parameter: str, names: IdentifierPreparer) -> str:
     """Return the rows of a parameter, in the types of a table."""
-    typed = ", ".join(
+    typed = _typed_columns(shape, names)
+    return f"json_to_recordset(%({parameter})s::json) AS new({typed})"
+
+
+def _typed_columns(shape: Shape, names: IdentifierPreparer) -> str:
+    return ", ".join(
         f"{names.quote(name)} {_type_of(shape.table, name)}" for name in shape.columns
     )
-    return f"json_to_recordset(%({parameter})s::json) AS new({typed})"
 
 
 def _type_of(table: Table, name: str) -> str:
@@ -280,10 +286,10 @@ def _insert_with_numbers(events: Shape, names: IdentifierPreparer) -> str:
     order of commits: a reader of everything after a number misses nothing.
     """
     columns = ", ".join(names.quote(name) for name in events.columns)
-    typed = _rows(events, "events", names).replace(" AS new(", " AS (")
+    typed = _typed_columns(events, names)
     return (
         f"INSERT INTO {names.format_table(events.table)} ({columns}, number)"  # noqa: S608
         f" SELECT {columns}, last - %(count)s::bigint + place"
-        f" FROM counter, ROWS FROM ({typed})"
+        f" FROM counter, ROWS FROM (json_to_recordset(%(events)s::json) AS ({typed}))"
         f" WITH ORDINALITY AS new({columns}, place) RETURNING 1"
     )
